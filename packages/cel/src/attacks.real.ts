@@ -1,6 +1,6 @@
 /**
- * Every function of Kubernetes' environment with arguments as large as a request has room for, again and again in a loop:
- * whatever it costs, it ends within its budget of processor time and memory.
+ * Calls every function of Kubernetes' environment in a loop, with arguments of the largest size that fits a request: each evaluation must
+ * stop within its budget of processor time and memory.
  */
 
 import assert from 'node:assert/strict';
@@ -26,12 +26,12 @@ import type { Argument } from './testing/large-arguments.ts';
 const authorizer = authorizerValue(() => ({ allowed: true, reason: '' }));
 const anything = Object.fromEntries(['a0', 'a1', 'a2', 'a3', 'large'].map((name) => [name, dynType]));
 const env = kubernetesEnvironment({ ...anything, text: stringType, authorizer: authorizerType });
-/** There are many functions: what ends within a short slice ends within any. */
+/** There are many functions: an evaluation that stops within a short slice stops within any. */
 const shortSliceMs = 2;
-/** The step that was under way when the slice was over, and what measuring adds. */
+/** The step in progress when the slice expired, and the overhead of measuring. */
 const stepMsMax = 45;
 
-/** Best of three, since the collector of garbage may run in one of them; which evaluation ended how does not matter. */
+/** Takes the best of three, because garbage collection may run in one of them. The results of the evaluations are ignored. */
 function assertBounded(run: () => void, what: string, sliceMs = sliceMsMax): void {
   const taken: number[] = [];
   for (let round = 0; round < 3; round++) {
@@ -47,7 +47,7 @@ function assertBounded(run: () => void, what: string, sliceMs = sliceMsMax): voi
   assert.fail(`${what} takes ${Math.min(...taken)} ms`);
 }
 
-/** How a call of the overload is written; undefined for operators that have code of their own. */
+/** Formats a call of the overload; undefined for operators with special syntax. */
 function callOf(name: string, { member }: Overload, args: readonly string[]): string | undefined {
   const [first = '', second = ''] = args;
   const operator = /^_(.+)_$/.exec(name)?.[1];
@@ -59,7 +59,7 @@ function callOf(name: string, { member }: Overload, args: readonly string[]): st
   return member ? `${first}.${name}(${args.slice(1).join(', ')})` : `${name}(${args.join(', ')})`;
 }
 
-/** Combinations of arguments: each candidate once, beside one of the others that changes with it. */
+/** Combinations of arguments: each candidate once, beside varying other arguments. */
 function combinations(overload: Overload): Argument[][] {
   const candidates = overload.params.map((type, index) => argumentsOf(type, index === 0));
   const count = Math.max(1, ...candidates.map((some) => some.length));

@@ -1,7 +1,6 @@
 /**
- * What of the conformance data does not apply, and why. Kubernetes objects are JSON with a schema: there are no protobuf
- * messages in any expression, so what tests messages, wrappers, enums and `Any` is out of scope. Everything that is not
- * named here must pass.
+ * Conformance tests that do not apply, and the reasons. Kubernetes objects are JSON with a schema: expressions have no protobuf messages,
+ * so tests of messages, wrappers, enums and `Any` are out of scope. All other tests must pass.
  */
 
 const messages = 'constructs or selects protobuf messages';
@@ -23,7 +22,7 @@ export const excludedSections: Readonly<Record<string, string>> = {
 /** Single tests in sections that otherwise apply: their expression, variables or result have a protobuf message type. */
 export const messageExpression = /TestAllTypes|google\.protobuf\.(?!Timestamp\b|Duration\b)|conformance\.proto[23]/;
 
-/** How many those are, section by section. */
+/** Their number, section by section. */
 export const messageTests: Readonly<Record<string, number>> = {
   'block_ext/basic': 12,
   'comparisons/eq_literal': 3,

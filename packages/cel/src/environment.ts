@@ -1,6 +1,6 @@
 /**
- * What an expression may refer to. An environment is made once per place where expressions stand (a schema, a policy)
- * and shared by all of them; it never changes.
+ * Declarations for expressions. An environment is created once per place of expressions (a schema, a policy) and shared by all of them; it
+ * is immutable.
  */
 
 import type { Macro, Macros } from './syntax/macro.ts';
@@ -8,7 +8,7 @@ import { typeOf } from './types.ts';
 import type { ObjectType, Type } from './types.ts';
 import type { CelValue } from './values/values.ts';
 
-/** Arguments are what the parameters say: whoever calls has checked them. A method's target comes first. */
+/** Arguments have the types of the parameters: the caller has checked them. A method's target comes first. */
 export type Implementation = (...args: never[]) => CelValue;
 
 export interface Overload {
@@ -23,11 +23,11 @@ export interface Library {
   readonly name: string;
   readonly functions?: Readonly<Record<string, readonly Overload[]>>;
   readonly macros?: Macros;
-  /** Types that can be named in expressions. */
+  /** Types that expressions can name. */
   readonly types?: readonly Type[];
-  /** Message types that are not listed but follow from their name. */
+  /** Message types that are derived from their name instead of listed. */
   readonly structType?: (name: string) => ObjectType | undefined;
-  /** Constants that can be named in expressions. */
+  /** Constants that expressions can name. */
   readonly constants?: Readonly<Record<string, { readonly type: Type; readonly value: CelValue }>>;
 }
 
@@ -36,7 +36,7 @@ export interface EnvironmentOptions {
   readonly variables?: Readonly<Record<string, Type>>;
   /** Names are also looked up under this prefix and its parents. */
   readonly container?: string;
-  /** All elements of a list literal must have one type, as Kubernetes demands; else they become `dyn`. */
+  /** All elements of a list literal must have one type, as Kubernetes requires; otherwise they become `dyn`. */
   readonly homogeneousLiterals?: boolean;
   /** Whether `has()` costs one unit; not in Kubernetes. */
   readonly presenceTestCosts?: boolean;
@@ -104,7 +104,7 @@ export function environment(options: EnvironmentOptions): Environment {
   };
 }
 
-/** The same environment with other or more variables: what a schema adds to a base. */
+/** Returns the environment with other or more variables, which a schema adds to a base. */
 export function withVariables(base: Environment, variables: Readonly<Record<string, Type>>): Environment {
   return { ...base, variables: new Map([...base.variables, ...Object.entries(variables)]) };
 }

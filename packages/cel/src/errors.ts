@@ -1,7 +1,6 @@
 /**
- * What can go wrong with an expression. `CelError` is the only error this package throws on purpose; inside the
- * interpreter a `Fault` is thrown instead, because `&&` and `||` may swallow it and a stack trace would cost more than
- * the whole evaluation.
+ * Errors of expressions. `CelError` is the only error this package throws on purpose; inside the interpreter a `Fault` is thrown instead,
+ * because `&&` and `||` may swallow it and a stack trace would cost more than the whole evaluation.
  */
 
 import { CodedError } from '@hangar/core';
@@ -9,7 +8,7 @@ import { CodedError } from '@hangar/core';
 export type CelErrorCode =
   /** The text is not an expression, or is too long or too deeply nested. */
   | 'Syntax'
-  /** The expression does not fit the declarations. */
+  /** The expression does not match the declarations. */
   | 'Type'
   /** The estimated cost is above the limit. */
   | 'Cost'
@@ -20,7 +19,7 @@ export type CelErrorCode =
   /** The deadline passed, or the caller interrupted. */
   | 'Interrupted';
 
-/** One thing wrong at one place; line and column count from 1. */
+/** One problem at one position; line and column count from 1. */
 export interface Issue {
   readonly message: string;
   readonly line: number;
@@ -29,7 +28,7 @@ export interface Issue {
 
 export class CelError extends CodedError<CelErrorCode> {
   readonly issues: readonly Issue[];
-  /** What an evaluation had cost when it failed: budgets count failures too. */
+  /** Cost of the evaluation until it failed: budgets count failures too. */
   readonly cost: number;
 
   constructor(
@@ -44,7 +43,7 @@ export class CelError extends CodedError<CelErrorCode> {
   }
 }
 
-/** An evaluation error on its way up; `final` ones (budget, interrupt) are never swallowed by `&&` and `||`. */
+/** An evaluation error while it propagates; `final` ones (budget, interrupt) are never swallowed by `&&` and `||`. */
 export class Fault {
   readonly message: string;
   readonly code: 'Evaluation' | 'CostLimitExceeded' | 'Interrupted';
@@ -68,7 +67,7 @@ export function noSuchOverload(): never {
   throw new Fault('no such overload');
 }
 
-/** A text that does not denote a value of this type. */
+/** Fails for a text that is not a value of this type. */
 export function notConvertible(typeName: string): never {
   throw new Fault(`type conversion error from 'string' to '${typeName}'`);
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
 test('expressions of one request, and what is kept of them, fit into a small heap', async () => {
-  // A thread that needs more is ended with ERR_WORKER_OUT_OF_MEMORY.
+  // A thread that needs more is terminated with ERR_WORKER_OUT_OF_MEMORY.
   const worker = new Worker(new URL('testing/memory-attacks.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 160 },
   });

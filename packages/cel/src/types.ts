@@ -1,7 +1,6 @@
 /**
- * Type descriptions: what variables, fields and functions are declared with and what the checker deduces.
- * `maxElements` (characters, items, entries) comes from a schema and feeds only the cost estimate; it plays no part in
- * whether two types are the same.
+ * Type descriptions: declared for variables, fields and functions, and deduced by the checker. `maxElements` (characters, items, entries)
+ * comes from a schema and is used only by the cost estimate; it does not affect type equality.
  */
 
 import { allocate, nodeBytes } from './work.ts';
@@ -30,7 +29,7 @@ export interface PrimitiveType extends Sized {
 export interface ListType extends Sized {
   readonly kind: 'list';
   readonly element: Type;
-  /** Kubernetes list types change what `==` and `+` mean. */
+  /** Kubernetes list types change the meaning of `==` and `+`. */
   readonly listType?: 'set' | 'map';
   readonly mapKeys?: readonly string[];
 }
@@ -43,7 +42,7 @@ export interface MapType extends Sized {
 
 export interface ObjectField {
   readonly type: Type;
-  /** The property's name in JSON, when it had to be escaped to be a CEL identifier. */
+  /** The property's name in JSON, if it was escaped to be a CEL identifier. */
   readonly jsonName?: string;
 }
 
@@ -53,7 +52,7 @@ export interface ObjectType extends Sized {
   readonly fields: ReadonlyMap<string, ObjectField>;
 }
 
-/** A library's own type, told apart by name only (and parameters, as `optional_type`). */
+/** A type of a library, identified only by name (and parameters, as `optional_type`). */
 export interface OpaqueType extends Sized {
   readonly kind: 'opaque';
   readonly name: string;
@@ -106,7 +105,7 @@ export function isDyn(type: Type): boolean {
   return type.kind === 'dyn' || type.kind === 'error';
 }
 
-/** The name a type has as a value and in messages, without parameters. */
+/** Returns the name of a type as a value and in messages, without parameters. */
 export function typeName(type: Type): string {
   switch (type.kind) {
     case 'null':
@@ -127,7 +126,7 @@ export function typeName(type: Type): string {
 /** `list(int)`, `map(string, dyn)`, `optional_type(int)`. */
 export const formatType = (type: Type): string => format(type, typeName);
 
-/** The same as the checker's messages have it, where some types go by the names that they have in expressions. */
+/** Like `formatType`, as in the checker's messages, where some types have the names that they have in expressions. */
 export const shownType = (type: Type): string => format(type, shownName);
 
 function shownName(type: Type): string {

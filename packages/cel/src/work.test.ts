@@ -25,7 +25,7 @@ const n = Array.from({ length: 1_000 }, (_, index) => index);
 const nested = compile('n.all(a, n.all(b, a + b >= 0))', env);
 const short = compile('n[0] == 0', env);
 
-/** Processor time that passes by so much whenever the budget asks for it. */
+/** Processor time that advances by this much at each read. */
 function ticking(stepMs: number): () => number {
   let nowMs = 0;
   return () => (nowMs += stepMs);
@@ -159,7 +159,7 @@ describe('slices', () => {
     assert.ok(attempts > 1 && turns > 0, `${attempts} ${turns}`);
   });
 
-  /** A clock whose time passes by this much whenever it is read. */
+  /** A clock that advances by this much at each read. */
   function stepping(stepMs: number): Clock {
     let nowMs = 0;
     return { ...systemClock, monotonicMs: () => (nowMs += stepMs) };

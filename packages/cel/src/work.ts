@@ -1,10 +1,10 @@
 /**
- * Limits the processor time and the memory that evaluations take. Kubernetes' costs limit neither: they are part of the
- * API, and some calls cost nothing whatever they do.
+ * Limits the processor time and the memory that evaluations take. Kubernetes' costs limit neither: they are part of the API, and some calls
+ * cost nothing regardless of their work.
  *
- * Functions report what they are about to do: `work` takes an estimate in nanoseconds, `allocate` takes bytes. Both count
- * against the budget of the evaluation that runs; evaluations are synchronous, so there is at most one. The clock is only
- * read after `lookEveryNs` of estimated work, so that an evaluation of a few microseconds does not read it at all.
+ * Functions report work before they do it: `work` takes an estimate in nanoseconds, `allocate` takes bytes. Both count against the budget
+ * of the evaluation that runs; evaluations are synchronous, so there is at most one. The clock is only read after `lookEveryNs` of
+ * estimated work, so that an evaluation of a few microseconds does not read it at all.
  *
  *     const budget = new WorkBudget(); // one for each request
  *     program.evaluate(bindings, { budget });
@@ -18,7 +18,7 @@ import { CelError, Fault } from './errors.ts';
 import { requestBytesMax, requestMsMax, restAfterMs, sliceMsMax } from './limits.ts';
 
 const lookEveryNs = 250_000;
-/** A step that is announced to take longer than this is refused when the budget has less left. */
+/** A longer announced step is refused if the budget has less left. */
 const longStepNs = 1_000_000;
 const nsPerMs = 1_000_000;
 const noLimit = 2 ** 30;
@@ -40,16 +40,16 @@ export function threadCpuMs(): number {
 }
 
 export interface WorkLimits {
-  /** Of all evaluations together. */
+  /** Limit of all evaluations together. */
   readonly totalMs?: number;
-  /** Between two rests. */
+  /** Limit between two rests. */
   readonly sliceMs?: number;
   readonly bytes?: number;
   /** Processor time, for tests. */
   readonly cpuMs?: () => number;
 }
 
-/** What is left of the budget of the evaluation that runs. Small integers in one object, which cost least to change. */
+/** Remaining budget of the running evaluation. Small integers in one object, which are the cheapest to change. */
 const meter: { budget: WorkBudget | undefined; leftNs: number; leftBytes: number } = {
   budget: undefined,
   /** Estimated work until the clock is read again. */
@@ -57,7 +57,7 @@ const meter: { budget: WorkBudget | undefined; leftNs: number; leftBytes: number
   leftBytes: noLimit,
 };
 
-/** Reports work that is about to be done. Throws a `Fault` with code `Interrupted` when the budget is used up. */
+/** Reports work that is about to be done. Throws a `Fault` with code `Interrupted` if the budget is used up. */
 export function work(nanoseconds: number): void {
   if ((meter.leftNs -= nanoseconds) < 0) look();
 }
@@ -90,7 +90,7 @@ export class WorkBudget {
   readonly #cpuMs: () => number;
   #spentMs = 0;
   #sliceSpentMs = 0;
-  /** When the clock was read for the last time since `enter`; -1: not yet. */
+  /** Time of the last clock read since `enter`; -1: none yet. */
   #lookedAtMs = -1;
   #leftNs = lookEveryNs;
   #leftBytes: number;
@@ -124,7 +124,7 @@ export class WorkBudget {
     return withBudget(this, compute);
   }
 
-  /** Forgets what was spent: for a budget that serves one evaluation after the other. */
+  /** Resets the spent time: for a budget that serves one evaluation after the other. */
   reset(): void {
     this.#spentMs = 0;
     this.#sliceSpentMs = 0;
@@ -157,12 +157,12 @@ export class WorkBudget {
     return this.#sliceSpentMs > this.#sliceMs || this.#spentMs > this.#totalMs;
   }
 
-  /** Less is left than one slice may take: an interrupted computation needs a new budget, not a rest. */
+  /** Less than one slice is left: an interrupted computation needs a new budget, not a rest. */
   get isExhausted(): boolean {
     return this.#spentMs + this.#sliceMs > this.#totalMs || this.#leftBytes < 0;
   }
 
-  /** Returns why work of this length exceeds the budget; undefined when it does not. */
+  /** Returns why work of this length exceeds the budget; undefined if it does not. */
   problem(aheadMs: number): string | undefined {
     if (this.#sliceSpentMs + aheadMs > this.#sliceMs)
       return `operation interrupted: evaluation takes more than ${this.#sliceMs} ms of CPU time`;
@@ -177,7 +177,7 @@ export class WorkBudget {
   }
 }
 
-/** For evaluations that are given no budget: one at a time, each with all of it. */
+/** For evaluations without a budget: one at a time, each with all of it. */
 const unshared = new WorkBudget();
 
 /**
@@ -206,7 +206,7 @@ export function leave(outer: WorkBudget | undefined, unreportedNs = 0): void {
   else meter.leftBytes = noLimit;
 }
 
-/** Absent: the budget that counts already, or one for this alone. */
+/** Absent: the current budget, or a separate one. */
 export function withBudget<Result>(budget: WorkBudget | undefined, compute: () => Result): Result {
   const outer = enter(budget);
   try {

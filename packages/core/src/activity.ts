@@ -1,6 +1,6 @@
 /**
- * Names the work that a thread is doing: for which tenant, for which user, which request or reconcile. The name follows the
- * work through promises, timers and callbacks, so that every slice of a request has it, whatever ran in between.
+ * Names the work that a thread is doing: for which tenant, for which user, which request or reconcile. The name follows the work through
+ * promises, timers and callbacks, so that every slice of a request has it.
  *
  *     runActivity(new Activity('GET', '/api/v1/pods'), () => handle(request));
  *     currentActivity()?.tenant                                    // anywhere below, after any await
@@ -19,9 +19,9 @@ export class Activity {
   tenant = '';
   /** '' until the user is authenticated. */
   user = '';
-  /** The platform itself works for the tenant: a controller or the operator. */
+  /** Work of the platform itself for the tenant: by a controller or the operator. */
   readonly isPlatformWork: boolean;
-  /** The time of this activity is charged to its tenant. False for strangers and for platform administrators. */
+  /** The time of this activity is charged to its tenant. False for unauthenticated clients and for platform administrators. */
   isAccountable = false;
   /** Called when a later slice of the work begins. Undefined: the time of slices is not charged. */
   meter: Meter | undefined;
@@ -64,10 +64,10 @@ export function runActivity<Result>(activity: Activity, work: () => Result): Res
   return running.run(activity, work);
 }
 
-/** How many activities have begun in this thread. */
+/** Returns the number of activities that have begun in this thread. */
 export const activitiesBegun = (): number => begun;
 
-/** Called before the next activity begins, and not again. One callback. */
+/** Sets one callback that is called once, before the next activity begins. */
 export function onNextActivity(callback: (() => void) | undefined): void {
   onNext =
     callback &&
@@ -79,7 +79,7 @@ export function onNextActivity(callback: (() => void) | undefined): void {
 
 export const currentActivity = (): Activity | undefined => running.getStore();
 
-/** Marks a later slice of the current activity; to be called after it waited. Returns `value`, for use in `then`. */
+/** Marks a later slice of the current activity; called after it waited. Returns `value`, for use in `then`. */
 export function resumed<Value>(value: Value): Value {
   running.getStore()?.meter?.runs();
   return value;

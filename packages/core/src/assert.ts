@@ -1,6 +1,6 @@
 /**
- * Assertions for states that cannot happen. They stay on in production: a process that stops is better than one
- * that goes on with a broken invariant. Expected outcomes are typed errors (`errors.ts`), never assertions.
+ * Assertions for impossible states. They stay on in production: a stopped process is better than one that continues with a broken
+ * invariant. Expected outcomes are typed errors (`errors.ts`), never assertions.
  */
 
 export class AssertionFailed extends Error {
@@ -11,7 +11,7 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionFailed(`impossible state: ${message}`);
 }
 
-/** The end of an exhaustive switch: the compiler proves it, production still checks it. */
+/** The end of an exhaustive switch: proven by the compiler, and still checked in production. */
 export function unreachable(value: never, message = 'unexpected value'): never {
   throw new AssertionFailed(`impossible state: ${message}: ${String(value)}`);
 }

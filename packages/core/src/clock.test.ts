@@ -13,7 +13,7 @@ describe('the system clock', () => {
     for (let waits = 0; waits < 100 && firedAfterMs.length === 0; waits++) await resolveLater(10);
     await resolveLater(30);
     assert.equal(firedAfterMs.length, 1);
-    // Timers count whole milliseconds, and may begin to count a little before they were asked to.
+    // Timers count whole milliseconds, and may start to count a little before the call.
     assert.ok(firedAfterMs[0]! >= 18, `after ${firedAfterMs[0]} ms`);
   });
 

@@ -1,4 +1,4 @@
-/** What `Disk` promises, on real files and on the virtual disk alike. */
+/** The contract of `Disk`, tested on real files and on the virtual disk. */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { VirtualDisk } from './simulation/virtual-disk.ts';
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
-/** Runs `work` with a directory of its own. */
+/** Runs `work` with a separate directory. */
 type World = (work: (disk: Disk, directory: string) => Promise<void>) => Promise<void>;
 
 const worlds: Record<string, World> = {

@@ -1,25 +1,25 @@
 /**
- * Files as a dependency: the few calls that durable code needs, so that a simulation can lose, tear and refuse
- * writes. The contract is POSIX's: a write is durable after `sync` of its file, a new or renamed name after
- * `syncDirectory`. Errors carry the system's code (`ENOSPC`, `EIO`, `EROFS`, `ENOENT`).
+ * Files as a dependency: the few calls that durable code needs, so that a simulation can lose, tear and refuse writes. The contract is that
+ * of POSIX: a write is durable after `sync` of its file, a new or renamed name after `syncDirectory`. Errors carry the system's code
+ * (`ENOSPC`, `EIO`, `EROFS`, `ENOENT`).
  */
 
 import { open, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 export interface DiskFile {
-  /** At most `length` bytes from `offset`; fewer at the end of the file. */
+  /** Returns at most `length` bytes from `offset`; fewer at the end of the file. */
   read(offset: number, length: number): Promise<Uint8Array>;
   write(offset: number, bytes: Uint8Array): Promise<void>;
   truncate(length: number): Promise<void>;
   size(): Promise<number>;
-  /** Resolves when what was written before the call survives a power cut. */
+  /** Resolves when everything written before the call survives a power loss. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface Disk {
-  /** Opens for reading and writing; creates the file and its directory when `create` is set. */
+  /** Opens for reading and writing; creates the file and its directory if `create` is set. */
   open(path: string, options?: { create?: boolean }): Promise<DiskFile>;
   list(directory: string): Promise<string[]>;
   rename(from: string, to: string): Promise<void>;

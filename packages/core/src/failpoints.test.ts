@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failpoints } from './failpoints.ts';
 
-/** Which of ten hits threw. */
+/** Returns which of ten hits threw. */
 function throwing(failpoints: Failpoints, name: string): number[] {
   const thrown: number[] = [];
   for (let hit = 1; hit <= 10; hit++) {

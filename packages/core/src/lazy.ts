@@ -1,4 +1,4 @@
-/** A value that is made when it is first asked for, and kept. */
+/** A value that is created on first use and cached. */
 
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;

@@ -1,6 +1,6 @@
 /**
- * Structured logs, a line each: JSON with the keys that pino's have (`level`, `time`, `msg`), or text for people. A line is
- * written at once: the last ones before a death are the ones that matter.
+ * Structured logs, one line each: JSON with pino's keys (`level`, `time`, `msg`), or text for people. A line is written synchronously, so
+ * that the last lines before a crash are not lost.
  */
 
 import { writeSync } from 'node:fs';
@@ -19,7 +19,7 @@ export interface LogOptions {
   readonly write?: (line: string) => void;
 }
 
-/** 10 is the lowest, with steps of 10, as pino has them. */
+/** 10 is the lowest, with steps of 10, as in pino. */
 const numberOf = (level: LogLevel): number => (logLevels.indexOf(level) + 1) * 10;
 
 export class Logger {
@@ -33,12 +33,12 @@ export class Logger {
     this.#fields = fields;
   }
 
-  /** With these fields on every line. */
+  /** Returns a logger with these fields on every line. */
   child(fields: LogFields): Logger {
     return new Logger(this.#options, { ...this.#fields, ...fields });
   }
 
-  /** For those who would have to compute something first. */
+  /** Reports whether the level is logged, to avoid computing unused fields. */
   isOn(level: LogLevel): boolean {
     return numberOf(level) >= this.#least;
   }
@@ -72,7 +72,7 @@ function jsonLine(level: LogLevel, now: number, message: string, fields: LogFiel
   return `${JSON.stringify({ level: numberOf(level), time: now, ...fields, msg: message }, plainly)}\n`;
 }
 
-/** Control characters, which could forge a line or move a terminal's cursor, only as escapes. */
+/** Escapes control characters, which could forge a line or move a terminal's cursor. */
 const printable = (text: string): string =>
   text.replaceAll(/\p{Cc}/gu, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
 
@@ -90,6 +90,6 @@ function writeToStandardError(line: string): void {
   try {
     writeSync(2, line);
   } catch {
-    // Whoever reads it is gone or does not keep up: no reason to stop serving.
+    // The reader is gone or too slow: continue serving.
   }
 }

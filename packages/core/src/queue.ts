@@ -1,6 +1,6 @@
 /**
- * A bounded queue between producers and one consumer. A full queue makes producers wait (`push`) or tells them so
- * (`offer`): nothing in Hangar buffers without a bound.
+ * A bounded queue between producers and one consumer. A full queue makes producers wait (`push`) or refuses the item (`offer`): nothing in
+ * Hangar buffers without a bound.
  */
 
 import { assert } from './assert.ts';
@@ -27,7 +27,7 @@ export class BoundedQueue<T> {
     return this.#items.length;
   }
 
-  /** Adds the item and returns true, or returns false at once when the queue is full or closed. */
+  /** Adds the item and returns true, or returns false at once if the queue is full or closed. */
   offer(item: T): boolean {
     if (this.#closed) return false;
     const taker = this.#takers.shift();
@@ -47,7 +47,7 @@ export class BoundedQueue<T> {
     return new Promise((resolve, reject) => this.#pushers.push({ item, resolve, reject }));
   }
 
-  /** The next item; undefined after `close()`, a rejection after `close(error)`, both only once drained. */
+  /** Returns the next item; undefined after `close()`, a rejection after `close(error)`, both only once drained. */
   take(): Promise<T | undefined> {
     if (this.#items.length > 0) {
       const item = this.#items.shift() as T;
@@ -62,7 +62,7 @@ export class BoundedQueue<T> {
     return new Promise((resolve, reject) => this.#takers.push({ resolve, reject }));
   }
 
-  /** No more items. What is queued can still be taken; waiting producers are refused. Idempotent. */
+  /** Accepts no more items. Queued items can still be taken; waiting producers are refused. Idempotent. */
   close(error?: Error): void {
     if (this.#closed) return;
     this.#closed = error ? { error } : {};

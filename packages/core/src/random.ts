@@ -1,6 +1,4 @@
-/**
- * Randomness as a dependency: the system's for production, a seeded one that replays for tests and simulation.
- */
+/** Randomness as a dependency: that of the system for production, a seeded one that replays for tests and simulation. */
 
 import { randomFillSync, randomInt } from 'node:crypto';
 import { assert } from './assert.ts';
@@ -19,7 +17,7 @@ export const systemRandom: Random = {
   bytes: (length) => (length > pool.length ? randomFillSync(new Uint8Array(length)) : fromPool(length)),
 };
 
-/** Asking the system costs more than the bytes: many are had at once, each is given out once and forgotten here. */
+/** A system call costs more than the bytes: many are read at once, and each is returned once and erased here. */
 const pool = new Uint8Array(4096);
 let poolAt = pool.length;
 
@@ -43,7 +41,7 @@ export function uuid(random: Random): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** True with probability `p`. */
+/** Returns true with probability `p`. */
 export function chance(random: Random, p: number): boolean {
   return random.fraction() < p;
 }

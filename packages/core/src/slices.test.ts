@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 import { inSlices, Slicer } from './slices.ts';
 import type { Steps } from './slices.ts';
 
-/** Time that moves by hand; what is to run soon runs when the test says so. */
+/** A manual clock; callbacks of `soon` run when the test calls them. */
 function manualClock(): Clock & { nowMs: number; readonly waiting: (() => void)[] } {
   return {
     nowMs: 0,

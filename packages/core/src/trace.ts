@@ -1,18 +1,17 @@
 /**
- * Traces: what a request's time was spent on. Whoever does a piece of work names it with `traced`; where nobody installed a
- * tracer, that costs one comparison.
+ * Traces: the parts of a request's time. Code names a piece of work with `traced`; without an installed tracer, that costs one comparison.
  */
 
 export type TraceAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface Tracer {
-  /** Runs it as a part of whatever called this. A rejection or exception is recorded, and passed on. */
+  /** Runs it as a child of the current span. A rejection or exception is recorded and rethrown. */
   span<T>(name: string, attributes: TraceAttributes, run: () => T): T;
 }
 
 let installed: Tracer | undefined;
 
-/** One for the process; undefined: none. */
+/** One tracer for the process; undefined: none. */
 export function installTracer(tracer: Tracer | undefined): void {
   installed = tracer;
 }

@@ -1,11 +1,11 @@
-/** Waiting that ends: for what may hang, may come too late, or may throw where it should reject. Giving up ends the waiting, not the work. */
+/** Bounded waiting: for promises that may hang, be too late, or throw instead of rejecting. A timeout ends the waiting, not the work. */
 
 import type { Clock } from './clock.ts';
 import { abortError } from './errors.ts';
 
 /**
- * What the promise brings, or a rejection with `Aborted` as soon as the signal fires, whether or not the promise ever settles.
- * What it brings after that goes to `late`; how it fails after that is nobody's concern.
+ * Settles like the promise, or rejects with `Aborted` as soon as the signal fires, whether or not the promise ever settles. A value after
+ * that is passed to `late`; a failure after that is ignored.
  */
 export function orAborted<T>(
   promise: Promise<T>,
@@ -35,7 +35,7 @@ export function orAborted<T>(
   });
 }
 
-/** True: it settled in time, however. */
+/** Returns true if it settled in time, with any result. */
 export function settledWithin(clock: Clock, timeoutMs: number, promise: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = clock.after(timeoutMs, () => resolve(false));
@@ -47,7 +47,7 @@ export function settledWithin(clock: Clock, timeoutMs: number, promise: Promise<
   });
 }
 
-/** A call of foreign code, which may throw although it promised to reject. */
+/** Calls foreign code that may throw synchronously instead of rejecting. */
 export async function attempted<T>(call: () => Promise<T> | T): Promise<T> {
   return call();
 }

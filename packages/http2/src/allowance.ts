@@ -1,4 +1,4 @@
-/** How often something may happen: so many times at once, and so many more a second. */
+/** Rate limit: a burst, and a number of further events per second. */
 
 import type { Clock } from '@hangar/core';
 
@@ -17,9 +17,9 @@ export class Allowance {
     this.#sinceMs = clock.monotonicMs();
   }
 
-  /** False: it was too often. */
+  /** Returns false if the limit is exceeded. */
   take(): boolean {
-    // The time is only asked for when it might matter.
+    // The clock is only read if it matters.
     if (this.#left < 1) {
       const nowMs = this.#clock.monotonicMs();
       this.#left = Math.min(this.#burst, this.#left + ((nowMs - this.#sinceMs) / 1_000) * this.#perSecond);

@@ -1,6 +1,6 @@
 /**
- * What the other end did wrong, by how much of its work it costs (RFC 9113, 5.4): everything on the connection, or the one
- * stream. Both are thrown while a frame is handled and end there.
+ * Errors of the other side, by their scope (RFC 9113, 5.4): the whole connection, or one stream. Both are thrown while a frame is handled,
+ * and handled there.
  */
 
 export class ConnectionError extends Error {

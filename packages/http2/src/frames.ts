@@ -1,20 +1,20 @@
 /**
- * Frames out of what a socket gives, and into what it takes:
+ * Reads frames from the bytes of a socket, and writes them:
  *
  *     | length 24 | type 8 | flags 8 | 0 | stream 31 | payload … |
  *
- * A frame that lies within one chunk is handed on where it lies, without a copy. One that does not is put together in a
- * buffer of its own size, once: pieces of a byte each cost no more than one large piece.
+ * A frame within one chunk is passed on without a copy. Any other is assembled once in a buffer of its size: pieces of a byte each cost no
+ * more than one large piece.
  */
 
 import { ConnectionError } from './errors.ts';
 import { errorCode, frameBytesMin } from './protocol.ts';
 
 export const frameHeadBytes = 9;
-/** We leave SETTINGS_MAX_FRAME_SIZE as it is: a larger frame would only be more to hold until it is whole. */
+/** SETTINGS_MAX_FRAME_SIZE keeps its default: a larger frame would only need more memory until it is complete. */
 const payloadBytesMax = frameBytesMin;
 
-/** The payload is `bytes` from `start` to `end`; it belongs to whoever is called. */
+/** The payload is `bytes` from `start` to `end`; the callee owns it. */
 export type OnFrame = (
   type: number,
   flags: number,
@@ -33,13 +33,13 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** The type of the frame whose rest has not come; -1 while not even its head has, undefined between frames. */
+  /** Type of the incomplete frame; -1 while its head is incomplete, undefined between frames. */
   get partialType(): number | undefined {
     if (this.#partial === undefined) return undefined;
     return this.#filled < frameHeadBytes ? -1 : this.#partial[3]!;
   }
 
-  /** What `onFrame` throws goes through: the rest of the chunk is lost, so nothing may be fed after it. */
+  /** Errors of `onFrame` are thrown: the rest of the chunk is lost, so nothing may be fed afterwards. */
   feed(chunk: Buffer): void {
     let at = this.#partial === undefined ? 0 : this.#fill(this.#partial, chunk);
     while (chunk.length - at >= frameHeadBytes) {
@@ -58,14 +58,14 @@ export class FrameReader {
     this.#filled = chunk.copy(this.#partial, 0, at);
   }
 
-  /** Gives how much of the chunk went into the frame that was begun. */
+  /** Returns the number of bytes of the chunk that belong to the incomplete frame. */
   #fill(partial: Buffer, chunk: Buffer): number {
     let taken = chunk.copy(partial, this.#filled);
     this.#filled += taken;
     if (this.#filled < partial.length) return taken;
     const whole = frameHeadBytes + payloadLength(partial, 0);
     if (whole > partial.length) {
-      // Until now only its head was known to be needed.
+      // Until now only its head was needed.
       this.#partial = Buffer.allocUnsafe(whole);
       partial.copy(this.#partial);
       const more = chunk.copy(this.#partial, frameHeadBytes, taken);
@@ -100,7 +100,7 @@ export interface FrameHead {
   readonly length: number;
 }
 
-/** Gives where the payload goes. */
+/** Returns the offset of the payload. */
 export function writeFrameHead(to: Buffer, at: number, { type, flags, streamId, length }: FrameHead): number {
   to[at] = length >>> 16;
   to[at + 1] = length >>> 8;

@@ -1,11 +1,11 @@
-/** A block of headers that comes in several frames: HEADERS, then CONTINUATION until its end, and nothing between. */
+/** A header block in several frames: HEADERS, then CONTINUATION until its end, and nothing between. */
 
 import { ConnectionError } from './errors.ts';
 import { errorCode } from './protocol.ts';
 
-/** As long as what is allowed to come out of it, less what compression saves: nobody honest needs as much. */
+/** The limit of the decoded headers, which compression only reduces: no legitimate client needs as much. */
 const blockBytesMax = 64 * 1024;
-/** Frames may be empty, so their bytes alone bound nothing. */
+/** Frames may be empty, so their bytes alone do not bound them. */
 const framesMax = 64;
 
 export class HeaderBlock {

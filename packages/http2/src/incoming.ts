@@ -1,6 +1,6 @@
 /**
- * What comes on a connection, frame by frame, checked as far as a frame can be by itself: its length, whether it is of a
- * stream, its padding, and that blocks of headers come in one piece. What a frame means for its stream is the connection's.
+ * Parses the incoming frames of a connection and checks each by itself: its length, its stream identifier, its padding, and that header
+ * blocks are contiguous. The connection interprets a frame for its stream.
  */
 
 import type { Allowance } from './allowance.ts';
@@ -13,30 +13,30 @@ import type { Field } from './hpack/field.ts';
 import { errorCode, flag, frameType, preface, windowMax } from './protocol.ts';
 import { readSettings } from './settings.ts';
 
-/** Stream numbers are odd, unless 0 is said to be possible. May throw either error. */
+/** Stream identifiers are odd, unless 0 is documented as possible. May throw either error. */
 export interface Received {
-  /** `flowBytes` is what the windows count: the padding, too. */
+  /** `flowBytes` counts for the windows, including the padding. */
   data(streamId: number, payload: Buffer, flowBytes: number, isLast: boolean): void;
-  /** Undefined: there were too many. */
+  /** Undefined: too many headers. */
   headers(streamId: number, fields: readonly Field[] | undefined, isLast: boolean): void;
   reset(streamId: number, code: number): void;
   setting(id: number, value: number): void;
-  /** All settings of a frame were given. */
+  /** Called after all settings of a frame. */
   settingsEnd(): void;
   ping(payload: Buffer): void;
-  /** The answer to a ping. */
+  /** Called for the answer to a ping. */
   pong?(): void;
-  /** The other end begins nothing behind this stream, and soon ends. */
+  /** The other side processes no streams after this one, and closes soon. */
   goAway?(lastStreamId: number, code: number): void;
-  /** Of the connection, when it is 0. */
+  /** For the connection, if it is 0. */
   windowUpdate(streamId: number, bytes: number): void;
   streamError(error: StreamError): void;
 }
 
 export interface IncomingOptions {
-  /** Of frames that carry nothing: PING, SETTINGS, PRIORITY, DATA without data, and what nobody knows. */
+  /** Limit of frames without content: PING, SETTINGS, PRIORITY, DATA without data, and unknown types. */
   readonly emptyFrames: Allowance;
-  /** A client begins with it, a server does not. */
+  /** A client sends it first, a server does not. */
   readonly hasPreface: boolean;
 }
 
@@ -61,13 +61,13 @@ export class Incoming {
     this.#emptyFrames = emptyFrames;
   }
 
-  /** Something has begun that must come to its end soon. Bodies have their own time. */
+  /** Reports whether an incomplete frame or block must be completed soon. Bodies have their own time limit. */
   get isPending(): boolean {
     const type = this.#reader.partialType;
     return !this.#hasSettings || this.#block !== undefined || (type !== undefined && type !== frameType.data);
   }
 
-  /** Throws what is wrong with the connection; nothing may be fed after it. */
+  /** Throws errors of the connection; nothing may be fed afterwards. */
   feed(chunk: Buffer): void {
     const rest = this.#prefaceLeft ? this.#readPreface(this.#prefaceLeft, chunk) : chunk;
     if (rest.length > 0) this.#reader.feed(rest);
@@ -198,7 +198,7 @@ export class Incoming {
   }
 }
 
-/** A client's streams have odd numbers, and nobody else opens any. */
+/** Only clients open streams, with odd identifiers. */
 function requireStream(id: number): void {
   if (id % 2 === 0) throw protocolError('the frame has a stream identifier that is not a client stream');
 }
@@ -207,7 +207,7 @@ function requireConnection(id: number): void {
   if (id !== 0) throw protocolError('the frame has a stream identifier, but applies to the connection only');
 }
 
-/** Without the padding: where what it was put around begins and ends. */
+/** Returns the start and end of the content without the padding. */
 function unpadded(bytes: Buffer, start: number, end: number): readonly [from: number, to: number] {
   if (start === end) throw frameSizeError('the frame is too short for the padding length');
   const to = end - bytes[start]!;

@@ -1,7 +1,6 @@
 /**
- * http2: what both ends of an HTTP/2 connection need (RFC 9113, RFC 7541). Read `frames`, then `incoming` and `outgoing`:
- * what comes and what goes. What a stream means is for those who use it: the server's requests and answers are in
- * `server/http/h2`, a client's are in `client/`.
+ * http2: the common parts of both sides of an HTTP/2 connection (RFC 9113, RFC 7541). Read `frames`, then `incoming` and `outgoing`.
+ * Streams are implemented by the users: the server's requests and answers are in `server/http/h2`, a client's are in `client/`.
  */
 
 export { Allowance } from './allowance.ts';

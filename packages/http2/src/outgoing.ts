@@ -1,11 +1,11 @@
 /**
- * What goes to the socket of a connection. All that is made together goes in one write: what a write costs, in encryption and
- * system calls, is most of what a small answer costs. How long it is gathered is up to whoever makes it: until what came on
- * one socket was dealt with, or until the turn of the event loop ends.
+ * The outgoing frames of a connection. Frames created together are sent in one write: the cost of a write, in encryption and system calls,
+ * is most of the cost of a small answer. The caller decides how long frames are gathered: until the input of one socket was handled, or
+ * until the turn of the event loop ends.
  *
- * Data is made into frames only as fast as the socket and the windows of the other end take it; the rest stays with its
- * stream. Streams with data take turns, a frame each. What must be sent whatever the other end takes (heads, acknowledgements)
- * is bounded by cutting off whoever lets it pile up.
+ * Data is made into frames only as fast as the socket and the windows of the other end take it; the rest stays with its stream. Streams
+ * with data take turns, a frame each. Frames without flow control (heads, acknowledgements) are bounded by closing a connection whose other
+ * side does not read them.
  */
 
 import type { Duplex } from 'node:stream';
@@ -13,25 +13,25 @@ import { frame, frameHeadBytes, writeFrameHead } from './frames.ts';
 import { emptyTable } from './hpack/encoder.ts';
 import { flag, frameBytesMin, frameType, initialWindow, windowMax } from './protocol.ts';
 
-/** Who has data that could not be sent at once. */
+/** A stream with data that could not be sent at once. */
 export interface Sender {
-  /** Sends at most one frame; false when there is nothing that it may send now. */
+  /** Sends at most one frame; returns false if there is nothing that it may send now. */
   sendSome(): boolean;
 }
 
-/** Some records of TLS. Larger buffers are given back to the system and fetched anew each time, which costs more than it saves. */
+/** Some records of TLS. Larger buffers are returned to the system and allocated again each time, which costs more than it saves. */
 const writeBytesMax = 64 * 1024;
-/** More that the other end does not read is no slowness but an attack. */
+/** If the other side leaves more unread, it is an attack and not a slow reader. */
 const pileBytesMax = 2 * 1024 * 1024;
-/** Up to this a payload is copied behind its head, so that a turn with one frame needs no joining. */
+/** Smaller payloads are copied behind their head, so that a turn with one frame needs no joining. */
 const copiedBytesMax = 4 * 1024;
 
 export class Outgoing {
-  /** What the other end allows the connection as a whole. */
+  /** Send window of the connection. */
   window = initialWindow;
-  /** What it allows each frame, at least. If it allows more, larger ones would only hold up other streams. */
+  /** Minimum frame size that the other side allows. Larger frames would only delay other streams. */
   readonly frameBytesMax = frameBytesMin;
-  /** The other end made its table of headers smaller, and waits for the next block to say so. */
+  /** The other side reduced its header table, and the next block must acknowledge it. */
   mustEmptyTable = false;
   readonly #socket: Duplex;
   readonly #onPile: () => void;
@@ -53,7 +53,7 @@ export class Outgoing {
     });
   }
 
-  /** Whether data may be made into frames now. */
+  /** Reports whether data may be sent now. */
   get isOpen(): boolean {
     return !this.#isBlocked && this.window > 0;
   }
@@ -65,7 +65,7 @@ export class Outgoing {
     else this.#schedule();
   }
 
-  /** The caller saw to the windows. */
+  /** The caller has checked the windows. */
   data(streamId: number, payload: Uint8Array, isLast: boolean): void {
     const { length } = payload;
     if (length > copiedBytesMax) {
@@ -92,7 +92,7 @@ export class Outgoing {
     this.append(bytes);
   }
 
-  /** A head and all of its data, in one piece. The caller saw to the windows, and that each is a frame at most. */
+  /** Sends a head and all of its data, in one piece. The caller has checked the windows, and that each is at most one frame. */
   answer(streamId: number, given: string, payload: Uint8Array): void {
     const block = this.#begun(given);
     const { length } = payload;
@@ -126,14 +126,14 @@ export class Outgoing {
     }
   }
 
-  /** By WINDOW_UPDATE. False: it would be larger than a window can be. */
+  /** Called for WINDOW_UPDATE. Returns false if the window would exceed its maximum. */
   widen(bytes: number): boolean {
     this.window += bytes;
     if (this.#senders.size > 0) this.#schedule();
     return this.window <= windowMax;
   }
 
-  /** Gives it its turn as soon as there is room. */
+  /** Lets it send as soon as there is room. */
   wants(sender: Sender): void {
     this.#senders.add(sender);
     this.#schedule();
@@ -153,7 +153,7 @@ export class Outgoing {
     this.#isScheduled = false;
     for (const sender of this.#senders) {
       if (!this.isOpen) break;
-      // Behind the others: who comes again is met again, by this loop.
+      // Moved to the end: this loop meets it again.
       this.#senders.delete(sender);
       if (sender.sendSome()) this.#senders.add(sender);
     }

@@ -39,7 +39,7 @@ export const errorCode = {
 
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
-/** What both ends may assume before any SETTINGS. */
+/** Defaults of both sides before any SETTINGS. */
 export const initialWindow = 65_535;
 export const windowMax = 2 ** 31 - 1;
 export const frameBytesMin = 16_384;

@@ -1,9 +1,9 @@
-/** What the other end may send, of a stream or of the connection: we take it back as it sends, and give as we read. */
+/** Receive window of a stream or of the connection: it shrinks with received data and grows with read data. */
 
 export class ReceiveWindow {
   readonly #size: number;
   #left: number;
-  /** Read, and not given back yet. */
+  /** Bytes read but not yet added to the window. */
   #owed = 0;
 
   constructor(size: number) {
@@ -11,13 +11,13 @@ export class ReceiveWindow {
     this.#left = size;
   }
 
-  /** False: it sent more than it may. */
+  /** Returns false if the other side exceeded the window. */
   take(bytes: number): boolean {
     this.#left -= bytes;
     return this.#left >= 0;
   }
 
-  /** How much to tell the other end now: not of every frame, but of a good part of the window. */
+  /** Returns the increment for a WINDOW_UPDATE now: not for every frame, but for a good part of the window. */
   give(bytes: number): number {
     this.#owed += bytes;
     if (this.#owed < this.#size / 4) return 0;

@@ -1,6 +1,6 @@
 /**
- * Reads PKCS #10 requests (RFC 2986): for whom, which names, which key, and whether who asks has that key. What Go's x509 reads of
- * them, which Kubernetes uses, is read here; other extensions and attributes are not looked at, and are never passed on.
+ * Parses PKCS #10 requests (RFC 2986): subject, names, key, and the proof that the requester has that key. It reads the same parts as Go's
+ * x509, which Kubernetes uses; other extensions and attributes are ignored and never copied.
  */
 
 import { createPublicKey, verify } from 'node:crypto';
@@ -20,10 +20,10 @@ import type { Element } from './der-reader.ts';
 import { PkiError } from './errors.ts';
 
 export interface RequestedName {
-  /** Of several, the last one. '' when there is none. */
+  /** The last one of several. '' if there is none. */
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** All that a certificate takes over, in its order: identifier and text. Others are left out. */
+  /** All attributes that a certificate takes over, in order: identifier and text. Others are left out. */
   readonly attributes: readonly (readonly [identifier: string, text: string])[];
 }
 
@@ -35,12 +35,12 @@ export interface RequestedCertificate {
   readonly ipAddresses: readonly Buffer[];
   readonly uris: readonly string[];
   readonly publicKey: KeyObject;
-  /** The key as it is written there; DER. */
+  /** The encoded key; DER. */
   readonly spki: Buffer;
 }
 
 const begin = '-----BEGIN ';
-/** Longer ones are refused before they are looked at: a large key with many names is far below. */
+/** Longer ones are refused before parsing: a large key with many names is far smaller. */
 const requestBytesMax = 128 * 1024;
 const rsaBitsMin = 1024;
 
@@ -49,10 +49,12 @@ const subjectAlternativeName = '2.5.29.17';
 const commonName = '2.5.4.3';
 const organization = '2.5.4.10';
 
-/** Country, organization, unit, locality, province, street, postal code, name, serial number: what Go writes, in its order. */
+/**
+ * Country, organization, unit, locality, province, street, postal code, name, serial number: the attributes that Go writes, in its order.
+ */
 const taken = ['6', '10', '11', '7', '8', '9', '17', '3', '5'].map((last) => `2.5.4.${last}`);
 
-/** How a request may be signed, and with which type of key. Null: the algorithm has a digest of its own. */
+/** Allowed signature algorithms, and their types of key. Null: the algorithm has its own digest. */
 const algorithms: Readonly<Record<string, readonly [type: 'rsa' | 'ec' | 'ed25519', digest: string | null]>> = {
   '1.2.840.113549.1.1.5': ['rsa', 'sha1'],
   '1.2.840.113549.1.1.11': ['rsa', 'sha256'],
@@ -72,7 +74,7 @@ const malformed = (problem: string, cause?: unknown): PkiError =>
     cause === undefined ? undefined : { cause },
   );
 
-/** Of the first block of a PEM text. Throws `MalformedRequest`, or `InvalidSignature`. */
+/** Parses the first block of a PEM text. Throws `MalformedRequest`, or `InvalidSignature`. */
 export function readCertificateRequest(pem: string): RequestedCertificate {
   const [whole, ...behind] = elementsOf(derOf(pem));
   if (behind.length > 0) throw malformed('has trailing data');
@@ -93,7 +95,7 @@ export function readCertificateRequest(pem: string): RequestedCertificate {
 
 function derOf(pem: string): Buffer {
   if (pem.length > requestBytesMax) throw malformed('is too long');
-  // Which of several blocks counts is not for two readers to find out.
+  // Two parsers could choose different ones of several blocks.
   if (pem.indexOf(begin) !== pem.lastIndexOf(begin)) throw malformed('contains more than one PEM block');
   const block = /-----BEGIN ([^\n-]+)-----\s([^-]*)\n-----END \1-----/.exec(pem);
   if (block?.[1] !== 'CERTIFICATE REQUEST') throw malformed('is not a PEM block of type CERTIFICATE REQUEST');
@@ -134,7 +136,7 @@ function checkSignature(algorithm: string, key: KeyObject, { data, signature }: 
   try {
     isSigned = verify(digest, data, key, signature);
   } catch {
-    // A signature for another type of key.
+    // A signature of another type of key.
   }
   if (!isSigned)
     throw new PkiError(

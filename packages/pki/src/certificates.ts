@@ -1,6 +1,6 @@
 /**
- * Issuing X.509 certificates (RFC 5280) with Node's own cryptography. A general library takes longer to load than the
- * whole server takes to start, and more memory than a hundred tenants; what is issued here is always of the same form.
+ * Issues X.509 certificates (RFC 5280) with Node's own cryptography. A general library takes longer to load than the whole server takes to
+ * start, and more memory than a hundred tenants; the certificates issued here always have the same form.
  */
 
 import { createHash, createPrivateKey, generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
@@ -31,24 +31,24 @@ export interface KeyPair {
 
 export interface CertificateRequest {
   readonly commonName: string;
-  /** Groups, for Kubernetes. */
+  /** Groups in Kubernetes. */
   readonly organizations?: readonly string[];
-  /** Of the user, for Kubernetes. */
+  /** UID of the user in Kubernetes. */
   readonly uid?: string;
   readonly usage: 'server' | 'client';
-  /** Names and addresses under which a server is reached. */
+  /** Names and addresses of a server. */
   readonly hosts?: readonly string[];
   readonly days: number;
 }
 
-/** Where time and serial numbers come from. */
+/** Sources of time and serial numbers. */
 export interface World {
   readonly clock: Clock;
   readonly random: Random;
 }
 
 const dayMs = 86_400_000;
-/** Clocks differ: what is issued now counts for those who are behind, too. */
+/** Clocks differ: a new certificate is also valid on machines whose clock is behind. */
 const backdatedMs = 300_000;
 
 export const identifiers = {
@@ -79,7 +79,7 @@ export function issueCertificate(authority: KeyPair, request: CertificateRequest
 /** A certificate that waits for its signature. */
 export interface Unsigned {
   readonly body: Der;
-  /** Signs the body. */
+  /** Key that signs the body. */
   readonly issuerKey: KeyObject;
   /** Returns the pair, given the signature of the body. */
   readonly signed: (signature: Buffer) => KeyPair;
@@ -134,15 +134,15 @@ export function unsignedCertificate(
   };
 }
 
-/** An authority, read. */
+/** A parsed authority. */
 export interface Issuer {
-  /** As it is encoded there: Go compares bytes. */
+  /** As encoded there: Go compares bytes. */
   readonly name: Der;
   readonly key: KeyObject;
   readonly keyIdentifier: Buffer;
 }
 
-/** For as long as somebody has the pair: who issues one certificate issues more. */
+/** Cached while the pair is in use: an issuer usually issues several certificates. */
 const issuers = new WeakMap<KeyPair, Issuer>();
 
 export function issuerOf(authority: KeyPair): Issuer {
@@ -165,7 +165,7 @@ function validFor(days: number, { clock, random }: World): Pick<CertificateParts
 }
 
 interface CertificateParts {
-  /** Its name. */
+  /** Name of the issuer. */
   readonly issuer: Der;
   readonly subject: Der;
   /** The public key. */
@@ -173,7 +173,7 @@ interface CertificateParts {
   /** Milliseconds since 1970. */
   readonly validity: { readonly notBeforeMs: number; readonly notAfterMs: number };
   readonly extensions: readonly Der[];
-  /** Of serial numbers. */
+  /** Source of serial numbers. */
   readonly random: Random;
 }
 
@@ -204,14 +204,14 @@ export function signedCertificate({ issuer, ...parts }: UnsignedCertificate): st
 }
 
 export interface NewKeys {
-  /** The public one. */
+  /** The public key. */
   readonly spki: Der;
   readonly privateKey: KeyObject;
-  /** PEM of the private one. */
+  /** PEM of the private key. */
   readonly pkcs8: string;
 }
 
-/** What is written around the numbers of every P-256 key. Node's own export of them takes longer than to sign. */
+/** Encoding around the numbers of every P-256 key. Node's own export of them takes longer than signing. */
 const p256Spki = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex');
 const p256Pkcs8 = Buffer.from('308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420', 'hex');
 const p256Public = Buffer.from('a144034200', 'hex');
@@ -221,7 +221,7 @@ export const curve = { namedCurve: 'P-256' };
 
 const newKeys = (): NewKeys => keysOf(generateKeyPairSync('ec', curve).privateKey);
 
-/** `privateKey`: on P-256. */
+/** `privateKey` must be on P-256. */
 export function keysOf(privateKey: KeyObject): NewKeys {
   const { d, x, y } = privateKey.export({ format: 'jwk' }) as { d: string; x: string; y: string };
   const point = Buffer.concat([uncompressed, Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
@@ -232,10 +232,10 @@ export function keysOf(privateKey: KeyObject): NewKeys {
   };
 }
 
-/** PEM of a new P-256 key, for what needs no certificate. */
+/** Returns the PEM of a new P-256 key without a certificate. */
 export const newPrivateKey = (): string => newKeys().pkcs8;
 
-/** 127 random bits: positive, and never zero. */
+/** Returns 127 random bits: positive, and never zero. */
 function serialNumber(random: Random): Uint8Array {
   const bytes = Buffer.from(random.bytes(16));
   bytes[0] = (bytes[0]! & 0x7f) | 0x40;
@@ -262,7 +262,7 @@ export const extension = (type: string, value: Der): Der => sequence(objectIdent
 export const critical = (type: string, value: Der): Der =>
   sequence(objectIdentifier(type), boolean(true), octets(value));
 
-/** SHA-1 over the key itself, as everybody does it: a name for the key, not a protection. */
+/** SHA-1 over the key itself, as is usual: an identifier of the key, not a protection. */
 function keyIdentifier(spki: Der): Buffer {
   const bitString = partsOf(spki)[1]!;
   // Without its tag, its length and the number of unused bits.

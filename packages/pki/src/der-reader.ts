@@ -1,6 +1,6 @@
 /**
- * Reads DER (X.690) that strangers sent. What is not in its one distinguished form is refused: two readers of the same bytes must
- * never see two different things. Nothing here recurses, so nothing can be nested too deeply.
+ * Parses DER (X.690) from untrusted clients. Anything but the one distinguished form is refused: two parsers of the same bytes must never
+ * read different values. Nothing recurses, so nesting is harmless.
  */
 
 import { PkiError } from './errors.ts';
@@ -25,7 +25,7 @@ export const tags = {
 const malformed = (problem: string): PkiError =>
   new PkiError('MalformedRequest', `the certificate signing request ${problem}`);
 
-/** The elements that these bytes are made of. Throws `MalformedRequest`. */
+/** Returns the elements in these bytes. Throws `MalformedRequest`. */
 export function elementsOf(bytes: Buffer): Element[] {
   const elements: Element[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -43,7 +43,7 @@ export function elementsOf(bytes: Buffer): Element[] {
 function headerAt(bytes: Buffer, at: number): { readonly start: number; readonly length: number } {
   const first = bytes[at + 1];
   if (first === undefined) throw malformed('is truncated');
-  // Tags of more than one byte stand nowhere in what is read here.
+  // Tags of more than one byte do not occur in the parsed formats.
   if ((bytes[at]! & 0x1f) === 0x1f) throw malformed('has a DER tag of more than one byte');
   const count = first < 0x80 ? 0 : first & 0x7f;
   const start = at + 2 + count;
@@ -55,17 +55,17 @@ function headerAt(bytes: Buffer, at: number): { readonly start: number; readonly
   return { start, length };
 }
 
-/** The element, if it has this tag. Throws otherwise, and when there is none. */
+/** Returns the element if it has this tag. Throws otherwise, or if it is absent. */
 export function expected(element: Element | undefined, tag: number): Element {
   if (element?.tag !== tag) throw malformed('has an element of an unexpected type');
   return element;
 }
 
-/** The parts of a sequence or a set. */
+/** Returns the parts of a sequence or a set. */
 export const partsIn = (element: Element | undefined, tag: number): Element[] =>
   elementsOf(expected(element, tag).content);
 
-/** The only part of it. */
+/** Returns the only part of it. */
 export function onlyPart(element: Element | undefined, tag: number): Element {
   const [part, ...more] = partsIn(element, tag);
   if (!part || more.length > 0) throw malformed('has a list that must have exactly one element');
@@ -93,7 +93,7 @@ export function identifierIn(element: Element | undefined): string {
   return [first, head - first * 40, ...rest].join('.');
 }
 
-/** A whole number of bytes. */
+/** Must be a whole number of bytes. */
 export function bytesOfBits(element: Element | undefined): Buffer {
   const { content } = expected(element, tags.bits);
   if (content[0] !== 0) throw malformed('has a signature that is not a whole number of bytes');
@@ -103,7 +103,7 @@ export function bytesOfBits(element: Element | undefined): Buffer {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const utf16 = new TextDecoder('utf-16be', { fatal: true, ignoreBOM: true });
 
-/** UTF8String, NumericString, PrintableString, IA5String and BMPString: what names are written in. */
+/** UTF8String, NumericString, PrintableString, IA5String and BMPString: the string types of names. */
 export function textOf({ tag, content }: Element): string {
   try {
     if (tag === 0x0c) return utf8.decode(content);

@@ -1,13 +1,13 @@
-/** What is wrong with what others sent. Test the code. */
+/** Errors of untrusted input. Test the code. */
 
 import { CodedError } from '@hangar/core';
 
 export type PkiErrorCode =
-  /** It is no PKCS #10 request, or one that cannot be read without a doubt. */
+  /** Not a PKCS #10 request, or an ambiguous one. */
   | 'MalformedRequest'
-  /** It was not signed with the key that it is for. */
+  /** Not signed with the key of the request. */
   | 'InvalidSignature'
-  /** The CA cannot sign any more, or not with this kind of key. */
+  /** The CA can no longer sign, or not with this kind of key. */
   | 'AuthorityUnusable';
 
 export class PkiError extends CodedError<PkiErrorCode> {}

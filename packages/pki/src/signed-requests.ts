@@ -1,6 +1,6 @@
 /**
- * A certificate for a key that somebody else has: what a request (`certificate-requests.ts`) asks for, within what its signer allows.
- * Never a CA. Only the names of the request are taken over, written anew; no extension of it is.
+ * Issues a certificate for a key that the requester has, as requested (`certificate-requests.ts`), within the limits of its signer. Never a
+ * CA. Only the names of the request are taken over, encoded again; none of its extensions are.
  */
 
 import { X509Certificate } from 'node:crypto';
@@ -13,19 +13,19 @@ import { PkiError } from './errors.ts';
 
 export interface SignedRequestOptions {
   readonly request: RequestedCertificate;
-  /** Bits of RFC 5280's KeyUsage: 1 is digitalSignature, 256 decipherOnly. 0: the certificate does not say. */
+  /** Bits of RFC 5280's KeyUsage: 1 is digitalSignature, 256 decipherOnly. 0: the certificate has none. */
   readonly keyUsage: number;
-  /** Object identifiers. None: the certificate does not say. */
+  /** Object identifiers. Empty: the certificate has none. */
   readonly extendedKeyUsage: readonly string[];
-  /** Milliseconds since 1970. It ends with its CA, if that is earlier. */
+  /** Milliseconds since 1970. It expires with its CA, if that is earlier. */
   readonly validity: { readonly notBeforeMs: number; readonly notAfterMs: number };
 }
 
-/** PEM. Throws `AuthorityUnusable` when the CA's time is over, or its key is not on P-256. */
+/** Returns PEM. Throws `AuthorityUnusable` if the CA has expired, or its key is not on P-256. */
 export function signRequest(authority: KeyPair, options: SignedRequestOptions, world: World): string {
   const { request, validity } = options;
   const issuer = issuerOf(authority);
-  // What is written into the certificate of how it was signed says so.
+  // The certificate names this signature algorithm.
   if (issuer.key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
     throw new PkiError('AuthorityUnusable', 'the key of the CA is not on curve P-256');
   }
@@ -52,7 +52,7 @@ function subjectOf({ subject: { attributes } }: RequestedCertificate): Der {
   const types = new Set(attributes.map(([type]) => type));
   const values = (wanted: string): Der[] =>
     attributes.flatMap(([type, value]) => (type === wanted ? [attributeValue(type, value)] : []));
-  // What is in a set has an order in DER.
+  // DER requires an order inside a set.
   return sequence(...Array.from(types, (type) => set(...values(type).sort(Buffer.compare))));
 }
 
@@ -60,7 +60,7 @@ function extensionsOf(options: SignedRequestOptions, issuerKey: Buffer): Der[] {
   const { request, keyUsage, extendedKeyUsage } = options;
   const purposes = extendedKeyUsage.map((one) => objectIdentifier(one));
   const names = alternativeNames(request);
-  // A certificate without a subject is known by its other names alone.
+  // A certificate without a subject is identified only by its other names.
   const naming = request.subject.attributes.length === 0 ? critical : extension;
   return [
     ...(keyUsage === 0 ? [] : [critical(identifiers.keyUsage, usageBits(keyUsage))]),
@@ -78,7 +78,7 @@ const alternativeNames = ({ dnsNames, emailAddresses, ipAddresses, uris }: Reque
   ...uris.map((uri) => implicit(6, Buffer.from(uri, 'latin1'))),
 ];
 
-/** Bit 0 is the first of the first byte; zeros at the end are left out, as DER says of named bits. */
+/** Bit 0 is the first of the first byte; zeros at the end are left out, as DER requires for named bits. */
 function usageBits(usage: number): Der {
   const count = 32 - Math.clz32(usage);
   const bytes = Buffer.alloc(Math.ceil(count / 8));

@@ -1,10 +1,9 @@
 /**
- * The type checker: deduces the type of every node, decides which overloads a call may mean and writes both into the
- * tree. It reports all problems it finds, each once: what follows from a problem has the type `error`, which fits
- * everywhere.
+ * The type checker: deduces the type of every node, selects the possible overloads of a call and writes both into the tree. It reports all
+ * problems, each once: an expression with a problem has the type `error`, which is assignable to every type.
  *
- * In lenient mode (expressions that must run without declarations) a problem becomes a `fault` of its node instead:
- * it only shows when that node is evaluated.
+ * In lenient mode (expressions that must run without declarations) a problem becomes a `fault` of its node instead: it only shows when that
+ * node is evaluated.
  */
 
 import { issuesMax } from '../limits.ts';
@@ -18,7 +17,7 @@ import { constantType } from './constant-type.ts';
 import { firstName, qualifiedName, Scope } from './scope.ts';
 import { allAssignable, assignable, Bindings, moreGeneral, sameType, substitute } from './substitution.ts';
 
-/** Annotates the tree and answers the problems; none means that every node has a type. */
+/** Annotates the tree and returns the problems; none means that every node has a type. */
 export function check(root: Expr, environment: Environment, lenient = false): Problem[] {
   const checker = new Checker(environment, lenient);
   checker.check(root);
@@ -149,7 +148,7 @@ class Checker {
         }
       }
     }
-    // What is formatted may be of many types, also where literals otherwise must be of one.
+    // Arguments of `format` may have several types, even where literals otherwise must have one.
     const homogeneous = this.#homogeneous;
     if (node.fn === 'format') this.#homogeneous = false;
     const types = (node.target === undefined ? node.args : [node.target, ...node.args]).map((arg) => this.check(arg));
@@ -203,7 +202,7 @@ class Checker {
     return t.boolType;
   }
 
-  /** An overload with type parameters of its own, so that two calls do not bind each other's. */
+  /** Returns an overload with its own type parameters, so that two calls do not share bindings. */
   #instantiate(overload: Overload): [readonly Type[], Type] {
     const names = paramsOf(overload);
     if (names.size === 0) return [overload.params, overload.result];
@@ -242,7 +241,7 @@ class Checker {
     return this.#problem(node, `expected type 'optional_type(${t.shownType(type)})' but found '${t.shownType(type)}'`);
   }
 
-  /** The type of a literal's elements so far and one more. */
+  /** Returns the common type of a literal's elements so far and one more. */
   #join(node: Expr, previous: Type | undefined, next: Type): Type {
     if (previous === undefined) return next;
     if (assignable(this.#bindings, previous, next)) {
@@ -321,7 +320,7 @@ class Checker {
 
 const overloadParams = new WeakMap<Overload, ReadonlySet<string>>();
 
-/** Names of an overload's type parameters; looked for once. */
+/** Names of an overload's type parameters, computed once. */
 function paramsOf(overload: Overload): ReadonlySet<string> {
   let names = overloadParams.get(overload);
   if (names === undefined) {

@@ -1,4 +1,4 @@
-/** Names in force at a node: comprehension variables over the environment's variables, types and constants. */
+/** Names in scope at a node: comprehension variables over the environment's variables, types and constants. */
 
 import { candidateNames } from '../environment.ts';
 import type { Environment } from '../environment.ts';
@@ -26,7 +26,7 @@ export class Scope {
     }
   }
 
-  /** The variable, constant or type a (possibly dotted) name means outside of comprehensions. */
+  /** Returns the variable, constant or type of a (possibly dotted) name outside of comprehensions. */
   declared(name: string): { name: string; type: Type } | undefined {
     const { variables, constants, typeNames, container } = this.#environment;
     for (const candidate of candidateNames(container, name)) {
@@ -36,7 +36,7 @@ export class Scope {
     return undefined;
   }
 
-  /** The function a name means, with its full name. */
+  /** Returns the full name of the function with this name. */
   functionName(name: string): string | undefined {
     return candidateNames(this.#environment.container, name).find((candidate) =>
       this.#environment.functions.has(candidate),
@@ -44,7 +44,7 @@ export class Scope {
   }
 }
 
-/** `a.b.c` as text, when the expression is nothing but that. */
+/** Returns `a.b.c` as text, if the expression is only a qualified name. */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === 'ident') return expr.name;
   if (expr.kind !== 'select' || expr.testOnly) return undefined;

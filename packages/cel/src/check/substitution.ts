@@ -1,16 +1,16 @@
 /**
- * Type parameters and what they stand for. Assigning an argument's type to a parameter's may bind type parameters; a
- * failed attempt leaves no trace, so overloads can be tried one after the other.
+ * Type parameters and their bindings. Assigning an argument's type to a parameter's may bind type parameters; a failed attempt is undone,
+ * so overloads can be tried one after the other.
  */
 
 import { dynType, isDyn, typeName } from '../types.ts';
 import type { Type } from '../types.ts';
 import { work } from '../work.ts';
 
-/** One type of those that a type consists of: parts that are shared count each time, and may multiply. */
+/** Cost of one component of a type: shared components count each time, and may multiply. */
 const nsPerType = 20;
 
-/** What parameters stand for, with a journal so that a failed attempt can be taken back without copying. */
+/** Bindings of parameters, with a journal so that a failed attempt is undone without copying. */
 export class Bindings {
   readonly #types = new Map<string, Type>();
   readonly #journal: { readonly name: string; readonly before: Type | undefined }[] = [];
@@ -24,7 +24,7 @@ export class Bindings {
     this.#types.set(name, type);
   }
 
-  /** Runs the attempt; when it answers false, nothing has happened. */
+  /** Runs the attempt; if it returns false, its bindings are undone. */
   attempt(run: () => boolean): boolean {
     const mark = this.#journal.length;
     if (run()) return true;
@@ -37,7 +37,7 @@ export class Bindings {
   }
 }
 
-/** Replaces bound parameters; free ones become `dyn` when asked. */
+/** Replaces bound parameters; free ones become `dyn` if `freeToDyn` is set. */
 export function substitute(bindings: Bindings, type: Type, freeToDyn: boolean): Type {
   work(nsPerType);
   switch (type.kind) {
@@ -67,7 +67,7 @@ export function substitute(bindings: Bindings, type: Type, freeToDyn: boolean): 
   }
 }
 
-/** Whether a value of `source` can stand where `target` is wanted; binds parameters of both. */
+/** Reports whether a value of `source` is assignable to `target`; binds parameters of both. */
 export function assignable(bindings: Bindings, target: Type, source: Type): boolean {
   return bindings.attempt(() => unify(bindings, target, source));
 }
@@ -117,7 +117,7 @@ function bind(bindings: Bindings, name: string, type: Type, self: Type): boolean
   const bound = bindings.get(name);
   if (bound !== undefined) {
     if (!unify(bindings, bound, type)) return false;
-    // int then dyn: the parameter is now only known as the more general one.
+    // int then dyn: the parameter becomes the more general one.
     const substituted = substitute(bindings, bound, false);
     if (moreGeneral(type, substituted) && !(type.kind === 'param' && type.name === name)) bindings.set(name, type);
     return true;
@@ -147,7 +147,7 @@ function mentions(type: Type, name: string): boolean {
   }
 }
 
-/** Whether `a` says the same as `b` or less: dyn over everything, a wrapper over its primitive, element by element. */
+/** Reports whether `a` equals `b` or is more general: dyn over everything, a wrapper over its primitive, element by element. */
 export function moreGeneral(a: Type, b: Type): boolean {
   work(nsPerType);
   if (isDyn(a) || a.kind === 'param') return true;

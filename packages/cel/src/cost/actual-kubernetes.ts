@@ -7,9 +7,9 @@ import { work } from '../work.ts';
 import { actualSize, characters, perCharacter, regexCost } from './sizes.ts';
 import type { CallCost } from './sizes.ts';
 
-/** The fixed price of asking the authorizer: about two questions fit into one evaluation. */
+/** Fixed cost of an authorizer check: about two checks fit into one evaluation. */
 export const authorizationCheckCost = 350_000;
-/** What one requirement of a selector costs, and how many characters one takes at least. */
+/** Cost of one requirement of a selector, and the maximum number of requirements per character. */
 const requirementCost = 50;
 const requirementsPerCharacter = 0.5;
 
@@ -56,7 +56,7 @@ export const oneUnit = [
 
 const nsPerNode = 30;
 
-/** Walking over a whole tree of values. */
+/** Cost of walking over a whole tree of values. */
 function traversal(value: CelValue): number {
   work(typeof value === 'string' ? nsPerNode + value.length : nsPerNode);
   if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) * perCharacter);

@@ -1,6 +1,6 @@
 /**
- * What a call really cost, counted as Kubernetes does: one unit per call, a tenth per character walked over, more for
- * regular expressions. The numbers are part of the API: rules are written against the budget.
+ * The actual cost of a call, counted as in Kubernetes: one unit per call, a tenth per character walked over, more for regular expressions.
+ * The numbers are part of the API: rules are written against the budget.
  */
 
 import { extensionCallCosts } from './actual-extensions.ts';
@@ -11,7 +11,7 @@ import type { CallCost } from './sizes.ts';
 const walk: CallCost = ([text]) => characters(text!);
 const compareCost: CallCost = ([a, b]) => equalityCost(a!, b!);
 
-/** By overload: known only when the types were. */
+/** By overload: only if the types are known. */
 const byOverload = new Map<string, CallCost>([
   ...[
     'starts_with_string',
@@ -34,7 +34,7 @@ const byOverload = new Map<string, CallCost>([
   ['contains_string', ([text, part]) => characters(text!) * characters(part!)],
 ]);
 
-/** How a call is charged; undefined for one unit. */
+/** Returns the cost function of a call; undefined for one unit. */
 export function callCost(fn: string, overloads: readonly string[]): CallCost | undefined {
   const [only] = overloads;
   const overload = overloads.length === 1 && only !== undefined ? only : '';

@@ -1,7 +1,7 @@
 /**
- * What an expression may cost at least and at most, before it ever runs: computed over the checked tree from sizes that
- * the schema bounds (`maxElements` of types). Kubernetes refuses rules by these numbers, so the arithmetic is the same
- * as there, including what looks odd: it is API.
+ * Estimates the minimum and maximum cost of an expression before it runs: computed over the checked tree from sizes that the schema bounds
+ * (`maxElements` of types). Kubernetes refuses rules by these numbers, so the arithmetic is the same as there, including its oddities: it
+ * is API.
  */
 
 import type { Environment } from '../environment.ts';
@@ -201,7 +201,7 @@ export class CostEstimator {
     return local?.path ?? this.#paths.get(node) ?? [];
   }
 
-  /** A node as the estimates of single functions see it. */
+  /** Returns a node for the estimates of single functions. */
   sized(node: Expr): SizedNode {
     const path = this.#path(node);
     return { node, type: node.type ?? dynType, size: this.size(node), path: path[0]?.startsWith('@') ? [] : path };
@@ -235,12 +235,12 @@ export class CostEstimator {
     return this.#entries.get(node) ?? (node.kind === 'ident' ? this.#local(node.name)?.entries : undefined);
   }
 
-  /** The bound that the schema puts on what lies at a path, if the path is one into a schema. */
+  /** Returns the bound of the schema on the value at a path, if the path leads into a schema. */
   declaredSize(path: readonly string[]): Interval | undefined {
     work(path.length * nsPerStep);
     const [root, ...steps] = path;
     if (root === undefined) return undefined;
-    // Kubernetes takes every path for one that starts at `self`, also that of a type's name: it shows in the numbers.
+    // Kubernetes treats every path as starting at `self`, also that of a type's name: it affects the numbers.
     const { variables } = this.#environment;
     let type = variables.get(root) ?? variables.get('self');
     for (const step of steps) {

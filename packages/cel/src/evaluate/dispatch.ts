@@ -1,4 +1,4 @@
-/** Which overload fits values whose types are only known now. */
+/** Selects the overload for values whose types are known only at runtime. */
 
 import { noSuchOverload } from '../errors.ts';
 import type { Overload } from '../environment.ts';
@@ -34,7 +34,7 @@ export function accepts(type: Type, value: CelValue): boolean {
       return value instanceof Duration;
     case 'list':
       if (!(value instanceof CelList)) return false;
-      // The first element decides between overloads like join(list(string)) and nothing.
+      // The first element decides between overloads like join(list(string)) and none.
       return value.size === 0 || elementFits(type.element, value.at(0));
     case 'map':
       return value instanceof CelMap;

@@ -1,6 +1,6 @@
 /**
- * Literals that need computing only once: lists and maps of constants, conversions of constants. Kubernetes' runtime
- * costs depend on it: what is folded costs nothing.
+ * Folds literals that need computing only once: lists and maps of constants, conversions of constants. Kubernetes' runtime costs depend on
+ * it: folded constants cost nothing.
  */
 
 import { Fault } from '../errors.ts';
@@ -16,7 +16,7 @@ const nsPerNode = 50;
 
 const foldable = new Set(['bool', 'bytes', 'double', 'dyn', 'duration', 'int', 'string', 'timestamp', 'type', 'uint']);
 
-/** The value of a constant expression, or undefined when it has to be computed each time. */
+/** Returns the value of a constant expression; undefined if it must be computed each time. */
 export function constantValue(node: Expr, environment: Environment): CelValue | undefined {
   work(nsPerNode);
   if (node.fault !== undefined) return undefined;
@@ -53,7 +53,7 @@ function all(values: readonly (CelValue | undefined)[]): readonly CelValue[] | u
   return values.every((value) => value !== undefined) ? values : undefined;
 }
 
-/** What fails is left to fail when it is evaluated. */
+/** Errors are left to the evaluation. */
 function attempt(compute: () => CelValue): CelValue | undefined {
   try {
     return compute();

@@ -1,10 +1,10 @@
-/** The state of one evaluation: its variables, and what it has cost so far, as Kubernetes counts. */
+/** The state of one evaluation: its variables, and its cost so far, as Kubernetes counts it. */
 
 import { Fault } from '../errors.ts';
 import type { CelValue } from '../values/values.ts';
 import { work } from '../work.ts';
 
-/** Real work is compared with its budget after this much cost at the latest. */
+/** The actual work is compared with its budget at the latest after this cost. */
 const costBetweenLooks = 10_000;
 /** Evaluating a node costs about one unit and takes about this long. */
 const nsPerCost = 25;
@@ -30,7 +30,7 @@ export class Frame {
     this.#stopAt = Math.min(costLimit, costBetweenLooks);
   }
 
-  /** An estimate of the work that was done and not reported yet. */
+  /** Estimate of the work that is done but not reported yet. */
   get unreportedNs(): number {
     return (this.cost - this.#reported) * nsPerCost;
   }
@@ -39,7 +39,7 @@ export class Frame {
     if ((this.cost += amount) > this.#stopAt) this.#stop();
   }
 
-  /** Reports one iteration, of whichever loop: some iterations cost nothing. */
+  /** Reports one iteration of any loop: some iterations cost nothing. */
   iterate(): void {
     work(nsPerIteration);
   }
@@ -55,5 +55,5 @@ export class Frame {
 
 /** A compiled node. */
 export type Code = (frame: Frame) => CelValue;
-/** A compiled node that gives JSON as it is, where nobody needs it as a CEL value yet. */
+/** A compiled node that returns unconverted JSON, if a CEL value is not needed yet. */
 export type RawCode = (frame: Frame) => unknown;

@@ -1,12 +1,12 @@
 /**
- * `&&`, `||`, `?:` and the loop's own test. An error on one side of `&&` and `||` does not matter when the other side
- * decides: both orders give the same result, as the specification demands.
+ * `&&`, `||`, `?:` and the condition of loops. An error on one side of `&&` and `||` is ignored if the other side decides: both orders give
+ * the same result, as the specification requires.
  */
 
 import { Fault, noSuchOverload } from '../errors.ts';
 import type { Code, Frame } from './frame.ts';
 
-/** `&&` when `decisive` is false, `||` when it is true. */
+/** `&&` if `decisive` is false, `||` if it is true. */
 export function logical(decisive: boolean, left: Code, right: Code): Code {
   return (frame) => {
     let first: unknown;
@@ -24,7 +24,7 @@ export function logical(decisive: boolean, left: Code, right: Code): Code {
   };
 }
 
-/** When both sides fail, the left one's error is the result's. */
+/** If both sides fail, the result is the error of the left side. */
 function evaluateRight(frame: Frame, right: Code, fault: Fault | undefined): unknown {
   if (fault === undefined) return right(frame);
   try {
@@ -35,7 +35,7 @@ function evaluateRight(frame: Frame, right: Code, fault: Fault | undefined): unk
   }
 }
 
-/** What was thrown, when it may be swallowed; budget and interrupt may not. */
+/** Returns the thrown fault if it may be swallowed; budget and interrupt may not. */
 export function swallow(thrown: unknown): Fault {
   if (thrown instanceof Fault && !thrown.final) return thrown;
   throw thrown;
@@ -49,7 +49,7 @@ export function conditional(condition: Code, whenTrue: Code, whenFalse: Code): C
   };
 }
 
-/** True unless the argument is exactly false: an error goes on looping. */
+/** True unless the argument is exactly false: an error continues the loop. */
 export function notStrictlyFalse(argument: Code): Code {
   return (frame) => {
     let value: unknown = true;

@@ -1,4 +1,4 @@
-/** Operators with code of their own, because rules consist of them: equality, order, int arithmetic, membership. */
+/** Operators with specialized code, because rules consist of them: equality, order, int arithmetic, membership. */
 
 import { noSuchOverload } from '../errors.ts';
 import { addInt, divideInt, multiplyInt, remainderInt, subtractInt } from '../values/integers.ts';
@@ -40,7 +40,7 @@ const orders: Readonly<Record<string, (order: number) => boolean>> = {
   '_>=_': (order) => order >= 0,
 };
 
-/** Order of what is statically an int on both sides; a null in the data is no int. */
+/** Comparisons if both sides are statically ints; a null in the data is not an int. */
 const intOrders: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '_<_': (a, b) => a < b,
   '_<=_': (a, b) => a <= b,

@@ -1,4 +1,4 @@
-/** Calls: operators with code of their own first, then the overload the checker chose, then a choice at runtime. */
+/** Calls: operators with specialized code first, then the overload that the checker chose, then a choice at runtime. */
 
 import { noSuchOverload } from '../errors.ts';
 import type { Implementation, Overload } from '../environment.ts';
@@ -57,7 +57,7 @@ function membership(planner: Planner, node: Call): Code | undefined {
   const [needle, haystack] = node.args as [Expr, Expr];
   const list = constantValue(haystack, planner.environment);
   if (!(list instanceof CelList)) return undefined;
-  // Nothing is in nothing: not even the needle is looked at.
+  // An empty list contains nothing: the needle is not evaluated.
   if (list.size === 0) return () => false;
   const keys = list.toArray().map(plainKey);
   if (keys.some((key) => key === undefined)) return undefined;
@@ -69,7 +69,7 @@ function membership(planner: Planner, node: Call): Code | undefined {
   };
 }
 
-/** `x.orValue(y)` and `x.or(y)`: y is only evaluated when x has no value. */
+/** `x.orValue(y)` and `x.or(y)`: y is only evaluated if x has no value. */
 function optionalElse(planner: Planner, target: Expr, otherwise: Expr, whole: boolean): Code {
   const left = planner.plan(target);
   const right = planner.plan(otherwise);
@@ -91,7 +91,7 @@ function general(planner: Planner, node: Call): Code {
   );
   const ids = node.overloads ?? [];
   const cost = callCost(fn, ids);
-  // The checker's choice first; a lenient or dynamic call may turn out to mean any other.
+  // The checker's choice first; a lenient or dynamic call may match another overload.
   const chosen = overloads.filter((overload) => ids.includes(overload.id));
   const [only] = chosen;
   if (chosen.length === 1 && only !== undefined) return single(only, codes, cost);
@@ -108,13 +108,13 @@ function general(planner: Planner, node: Call): Code {
   };
 }
 
-/** What is charged before and what after a call: only the cost of a result has to wait for it. */
+/** The charges before and after a call: only the cost of a result is charged afterwards. */
 function charges(cost: CallCost | undefined): { before: CallCost; after: CallCost | undefined } {
   if (cost === undefined) return { before: () => 1, after: undefined };
   return isKnownBefore(cost) ? { before: cost, after: undefined } : { before: () => 0, after: cost };
 }
 
-/** Walking once over a text. Functions that do more, and those that walk over lists, report it themselves. */
+/** Reports one walk over a text. Functions that do more, and those that walk over lists, report it themselves. */
 function reportArgument(value: CelValue): void {
   work(typeof value === 'string' ? nsPerCall + value.length * nsPerCharacter : nsPerCall);
 }
@@ -122,7 +122,7 @@ function reportArgument(value: CelValue): void {
 const nsPerCall = 20;
 const nsPerCharacter = 4;
 
-/** One overload: arguments still are checked, as data may hold null where the schema says otherwise. */
+/** One overload: arguments are still checked, because data may contain null against the schema. */
 function single(overload: Overload, codes: readonly Code[], cost: CallCost | undefined): Code {
   const { params } = overload;
   const run = overload.run as Implementation as Run;

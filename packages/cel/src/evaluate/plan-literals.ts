@@ -48,7 +48,7 @@ export function planMapLiteral(planner: Planner, node: MapExpr): Code {
   };
 }
 
-/** What an optional entry holds; undefined leaves the entry out. */
+/** Returns the value of an optional entry; undefined leaves the entry out. */
 function present(value: CelValue): CelValue | undefined {
   return value instanceof Optional
     ? value.value

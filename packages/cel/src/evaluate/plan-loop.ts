@@ -1,7 +1,7 @@
 /**
- * Comprehensions. The general loop does what the tree says; the shapes that the macros make have loops of their own
- * that do the same for the same cost with less work: `all` and `exists` stop early and test nothing twice, `map`,
- * `filter` and `transform…` append in place instead of copying the result at each step.
+ * Comprehensions. The general loop follows the tree; the shapes that the macros make have specialized loops with the same result and cost
+ * but less work: `all` and `exists` stop early and test nothing twice, `map`, `filter` and `transform…` append in place instead of copying
+ * the result at each step.
  */
 
 import { noSuchOverload } from '../errors.ts';
@@ -18,7 +18,7 @@ import { swallow } from './logic.ts';
 import type { Planner } from './planner.ts';
 import { allocate, entryBytes, slotBytes } from '../work.ts';
 
-/** Runs `body` per element with the iteration variables set, until it answers true. */
+/** Runs `body` per element with the iteration variables set, until it returns true. */
 type Loop = (frame: Frame, body: (frame: Frame) => boolean) => void;
 
 export function planLoop(planner: Planner, node: Comprehension): Code {
@@ -29,7 +29,7 @@ export function planLoop(planner: Planner, node: Comprehension): Code {
   });
 }
 
-/** `cel.bind`: a loop over nothing. */
+/** `cel.bind`: a loop over an empty list. */
 function isLet(node: Comprehension): boolean {
   return (
     node.range.kind === 'list' &&
@@ -44,7 +44,7 @@ function planLet(planner: Planner, node: Comprehension): Code {
   return planner.withLocal(node.accuVar, (slot) => {
     const body = planner.plan(node.result);
     return (frame) => {
-      // An error is kept until somebody reads the variable.
+      // An error is kept until the variable is read.
       try {
         frame.slots[slot] = value(frame);
       } catch (thrown) {
@@ -100,7 +100,7 @@ function planQuantifier(planner: Planner, node: Comprehension, loop: Loop): Code
   };
 }
 
-/** `map`, `filter`, `transformList`, `transformMap`: one more element or entry, if a filter agrees. */
+/** `map`, `filter`, `transformList`, `transformMap`: one more element or entry, if the filter is true. */
 function planCollector(planner: Planner, node: Comprehension, loop: Loop): Code | undefined {
   const { accuInit, condition, accuVar } = node;
   if (condition.kind !== 'const' || condition.value !== true || !isAccumulator(node.result, accuVar)) return undefined;
@@ -118,7 +118,7 @@ function planCollector(planner: Planner, node: Comprehension, loop: Loop): Code 
     const added = step.args[1];
     if (added?.kind !== 'list' || added.elements.length !== 1 || added.elements[0]!.optional) return undefined;
     const value = planner.plan(added.elements[0]!.value);
-    // A list of a constant is made once, for nothing; adding it is what remains.
+    // A list of a constant is created once, without cost; only adding it costs.
     const cost = (constantValue(added, planner.environment) === undefined ? listCost : 0) + 1;
     return (frame) => {
       const result = new GrowingList();

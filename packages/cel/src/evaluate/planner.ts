@@ -1,9 +1,8 @@
 /**
- * The checked tree to closures. Each closure charges what Kubernetes' interpreter would: see `cost/`.
+ * Compiles the checked tree to closures. Each closure charges the cost of Kubernetes' interpreter: see `cost/`.
  *
- * Identifiers, selections and indexing form *attributes*: paths into variables. They are read as raw JSON all the way
- * and adapted to a CEL value only at the end; an attribute costs one unit for its base and one per step. As a branch of
- * `?:` or as an index, the base is free.
+ * Identifiers, selections and indexing form *attributes*: paths into variables. They are read as raw JSON all the way and adapted to a CEL
+ * value only at the end; an attribute costs one unit for its base and one per step. As a branch of `?:` or as an index, the base is free.
  */
 
 import { fail, Fault } from '../errors.ts';
@@ -35,7 +34,7 @@ interface Local {
 
 export class Planner {
   readonly environment: Environment;
-  /** Variables the expression mentions, by slot. */
+  /** Variables of the expression, by slot. */
   readonly variables: string[] = [];
   readonly #locals: Local[] = [];
   #localCount = 0;
@@ -46,7 +45,7 @@ export class Planner {
     this.variables.push(...variables);
   }
 
-  /** Slots a frame needs. */
+  /** Number of slots of a frame. */
   get slotCount(): number {
     return this.variables.length + this.#localsMost;
   }
@@ -75,7 +74,7 @@ export class Planner {
     }
   }
 
-  /** Charges the attribute's base unless it stands where the base is free. */
+  /** Charges the attribute's base unless the base is free there. */
   planAttribute(node: Expr, chargeBase: boolean): Code {
     if (node.fault !== undefined) return this.#faulty(node.fault);
     if (!isAttribute(node)) return this.plan(node);
@@ -93,7 +92,7 @@ export class Planner {
     return untyped(type) ? adaptAny : adapter(type);
   }
 
-  /** The node's value without adapting it, where that is possible; else as a CEL value, which is as good. */
+  /** Returns the node's value without conversion if possible; else as a CEL value, which is equivalent. */
   raw(node: Expr, chargeBase: boolean): RawCode {
     if (node.fault !== undefined) return this.#faulty(node.fault);
     if (node.kind === 'ident') return this.#base(node.name, node.resolved, chargeBase);
@@ -103,7 +102,7 @@ export class Planner {
     }
     if (node.kind === 'call' && isAttributeCall(node)) return this.#attributeCall(node, chargeBase);
     const code = this.plan(node);
-    // A computed value that is looked into counts as a base of its own.
+    // A selection on a computed value counts as a separate base.
     return chargeBase && !isAttribute(node)
       ? (frame) => {
           const value = code(frame);
@@ -218,7 +217,7 @@ export class Planner {
     };
   }
 
-  /** The adapter of what is inside an optional. */
+  /** The adapter of the value inside an optional. */
   #innerAdapter(node: Expr): Adapter {
     const type = node.type;
     const inner = type?.kind === 'opaque' ? type.params[0] : undefined;
@@ -241,7 +240,7 @@ export class Planner {
     };
   }
 
-  /** Declares a comprehension's variable for as long as `inside` runs; answers its slot. */
+  /** Declares a comprehension's variable while `inside` runs, with its slot. */
   withLocal<Result>(name: string, inside: (slot: number) => Result): Result {
     const slot = this.variables.length + this.#localCount++;
     this.#localsMost = Math.max(this.#localsMost, this.#localCount);
@@ -255,7 +254,7 @@ export class Planner {
   }
 }
 
-/** A value of ours goes through as it is; strings still may have to become bytes or times. */
+/** A boxed value is returned unchanged; strings may have to be converted to bytes or times. */
 function adaptBoxed(value: string | Boxed, adapt: Adapter): CelValue {
   return typeof value === 'string' ? adapt(value) : (value as CelValue);
 }

@@ -1,6 +1,6 @@
 /**
- * `Object{spec: Object.spec{…}}`: what mutating policies want an object to be like. There is a message type for every
- * path, named after it; which fields it has nobody knows, but a nested object must be named after where it stands.
+ * `Object{spec: Object.spec{…}}`: the apply configurations of mutating policies. There is a message type for every path, named after it;
+ * its fields are unknown, but a nested object must be named after its path.
  */
 
 import { CelError } from '../errors.ts';
@@ -13,7 +13,7 @@ import { StructValue } from '../values/struct.ts';
 import { toJson } from '../values/to-json.ts';
 import type { CelValue } from '../values/values.ts';
 
-/** Every name is a field, of a type nobody knows. */
+/** Every name is a field, of an unknown type. */
 class AnyFields extends Map<string, ObjectField> {
   override get(): ObjectField {
     return { type: dynType };
@@ -27,7 +27,7 @@ export const applyConfigurations: Library = {
   structType: (name) => (/^Object(?:\.|$)/.test(name) ? { kind: 'object', name, fields } : undefined),
 };
 
-/** The object as JSON; throws `CelError` when a nested object is named after another place. */
+/** Returns the object as JSON; throws `CelError` if a nested object is named after another path. */
 export function applyConfigurationJson(value: CelValue): unknown {
   const problems = value instanceof StructValue ? misnamed(value, value.typeName) : [];
   if (problems.length > 0) throw new CelError('Evaluation', `type mismatch: ${problems.join('\n')}`);

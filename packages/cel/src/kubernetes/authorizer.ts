@@ -1,6 +1,6 @@
 /**
- * The `authorizer` variable of admission expressions: builds a question step by step, `check` asks it. Who answers is
- * injected; answers must come at once, as expressions do not wait.
+ * The `authorizer` variable of admission expressions: builds a question step by step, `check` evaluates it. The authorizer is injected; it
+ * must answer synchronously, because expressions do not wait.
  */
 
 import { method } from '../environment.ts';
@@ -11,7 +11,7 @@ import * as t from '../types.ts';
 import { Opaque } from '../values/values.ts';
 
 export interface AuthorizationQuestion {
-  /** The service account asked about instead of the request's user. */
+  /** The service account to check instead of the request's user. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
   readonly path?: string;
   readonly group?: string;
@@ -74,12 +74,12 @@ class Decision extends Opaque {
   }
 }
 
-/** The value to bind to `authorizer`; with a starting question also `authorizer.requestResource`. */
+/** Returns the value of `authorizer`; with a starting question also of `authorizer.requestResource`. */
 export function authorizerValue(authorize: Authorize): Opaque {
   return new Question('Authorizer', authorize, {});
 }
 
-/** The value to bind to `authorizer.requestResource`. */
+/** Returns the value of `authorizer.requestResource`. */
 export function requestResourceValue(authorize: Authorize, question: AuthorizationQuestion): Opaque {
   return new Question('ResourceCheck', authorize, question);
 }

@@ -1,7 +1,4 @@
-/**
- * `format` as Kubernetes' version of the library writes it: numbers in the manner of an English locale, and what stands
- * inside of lists and maps as literals.
- */
+/** `format` as in Kubernetes' version of the library: numbers in the English locale, and values inside of lists and maps as literals. */
 
 import { method } from '../environment.ts';
 import type { Library } from '../environment.ts';
@@ -38,7 +35,7 @@ const superscripts: Readonly<Record<string, string>> = {
   '+': '',
 };
 
-/** Names of what is no number, also when given as text. */
+/** Names of values that are not numbers, also if given as text. */
 function special(value: CelValue): string | undefined {
   if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return special(new Double(Number(value)));
   if (!(value instanceof Double) || Number.isFinite(value.value)) return undefined;
@@ -61,7 +58,7 @@ function exponential(value: CelValue): string {
   const named = special(value);
   if (named !== undefined) return named;
   onlyDoubles(value, 'scientific');
-  // The precision is not heeded there either.
+  // The precision is ignored there too.
   const [mantissa = '', exponent = ''] = scientific(value, 6).split('e');
   return `${mantissa}×10${exponent.replace(/./g, (char) => superscripts[char]!)}`;
 }

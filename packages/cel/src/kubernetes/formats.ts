@@ -1,4 +1,4 @@
-/** format.dns1123Label() and the like, format.named(), validate(). */
+/** Named formats such as format.dns1123Label(), format.named(), validate(). */
 
 import { method, overload } from '../environment.ts';
 import type { Library, Overload } from '../environment.ts';
@@ -11,7 +11,7 @@ import { parseUrl } from './url-value.ts';
 class Format extends Opaque {
   readonly name: string;
   readonly problems: (value: string) => readonly string[];
-  /** Length of the regular expression behind it, or a guess: what costs are computed from. */
+  /** Length of its regular expression, or an estimate, for costs. */
   readonly regexSize: number;
 
   constructor(name: string, regexSize: number, problems: (value: string) => readonly string[]) {

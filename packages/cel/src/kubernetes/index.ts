@@ -1,4 +1,4 @@
-/** What Kubernetes adds to CEL. */
+/** CEL extensions of Kubernetes. */
 
 export { authorizerType, authorizerValue, requestResourceValue, resourceCheckType } from './authorizer.ts';
 export type { AuthorizationAnswer, AuthorizationQuestion, Authorize } from './authorizer.ts';

@@ -1,4 +1,4 @@
-/** What mutating policies write: `JSONPatch{op: …, path: …, value: …}` and the escaping of keys in its paths. */
+/** JSON patches of mutating policies: `JSONPatch{op: …, path: …, value: …}` and the escaping of keys in its paths. */
 
 import { overload } from '../environment.ts';
 import type { Library } from '../environment.ts';

@@ -1,9 +1,9 @@
 /**
- * Kubernetes quantities: `1.5Gi`, `100m`, `1e3`. The amount is kept exactly in billionths; finer digits are rounded away
- * from zero, and amounts are capped at the largest int64, both as Kubernetes does when it reads them.
+ * Kubernetes quantities: `1.5Gi`, `100m`, `1e3`. The amount is kept exactly in billionths; finer digits are rounded away from zero, and
+ * amounts are capped at the largest int64, both as Kubernetes does when it reads them.
  *
- * A quantity that was written as (or computed to) an int64 times a power of ten also keeps that form, because only
- * those answer `isInteger()` with true.
+ * A quantity that was written as (or computed to) an int64 times a power of ten also keeps that form, because `isInteger()` is true only
+ * for those.
  */
 
 import { int64Max, int64Min } from '../values/integers.ts';
@@ -59,7 +59,7 @@ export class Quantity extends Opaque {
     return this.nanos < other.nanos ? -1 : this.nanos > other.nanos ? 1 : 0;
   }
 
-  /** The amount as an int64, when it is kept as one. */
+  /** The amount as an int64, if it has that form. */
   asInteger(): bigint | undefined {
     if (this.int64 === undefined || this.int64.scale < 0) return undefined;
     const value = this.int64.value * 10n ** BigInt(this.int64.scale);
@@ -99,7 +99,7 @@ export function integerQuantity(value: bigint): Quantity {
   return new Quantity(value * nano, { value, scale: 0 });
 }
 
-/** The quantity, or undefined when the text is none. */
+/** Returns the quantity; undefined if the text is not one. */
 export function parseQuantity(text: string): Quantity | undefined {
   work(nsPerQuantity + text.length * nsPerCharacter);
   const match = form.exec(text);
@@ -108,7 +108,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   // A lone point is a zero, as in Kubernetes.
   if (whole === '' && denominator === '' && !text.includes('.')) return undefined;
   const numerator = whole.replace(/^0+(?=\d)/, '') || '0';
-  // Nobody writes so many, and reading them takes more than proportional time.
+  // No real quantity has so many, and parsing them takes more than linear time.
   if (numerator.length + denominator.length > digitsMax) return undefined;
   const digits = BigInt(numerator + denominator);
   const negative = sign === '-';
@@ -133,7 +133,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   );
 }
 
-/** Beyond these scales only the bounds are left: no power of ten is computed that a stranger chose. */
+/** Beyond these scales only the bounds are returned: no power of ten is computed from a client's exponent. */
 function scaledNanos(digits: bigint, scale: number): bigint {
   if (digits === 0n) return 0n;
   if (scale > 40) return cap;

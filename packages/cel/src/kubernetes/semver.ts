@@ -1,4 +1,4 @@
-/** semver(), isSemver(): versions by the letter of semver 2.0, or normalized first when asked. */
+/** semver(), isSemver(): versions by semver 2.0, or normalized first on request. */
 
 import { fail } from '../errors.ts';
 import { method, overload } from '../environment.ts';
@@ -36,7 +36,7 @@ class Semver extends Opaque {
     return other instanceof Semver && this.compare(other) === 0;
   }
 
-  /** Build metadata plays no part. */
+  /** Build metadata is ignored. */
   compare(other: Semver): number {
     for (const [index, value] of this.numbers.entries()) {
       const against = other.numbers[index]!;
@@ -54,7 +54,7 @@ class Semver extends Opaque {
   }
 }
 
-/** Numbers before words, nothing before something. */
+/** Numbers before words, absent before present. */
 function compareIdentifiers(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? -1 : 1;
   const [left, right] = [a, b].map((text) => /^\d+$/.test(text));
@@ -75,7 +75,7 @@ function parse(text: string, normalize = false): Semver | undefined {
   return new Semver(numbers, match[4]?.split('.') ?? []);
 }
 
-/** `v01.2` to `1.2.0`: no prefix, no leading zeros, three numbers; a short version may have nothing after it. */
+/** Converts `v01.2` to `1.2.0`: no prefix, no leading zeros, three numbers; a short version may have no suffix. */
 function normalized(text: string): string {
   const [major = '', minor, ...rest] = text.replace(/^v/, '').split('.');
   const parts = [major, ...(minor === undefined ? [] : [minor]), ...(rest.length === 0 ? [] : [rest.join('.')])];

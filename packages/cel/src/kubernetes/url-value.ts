@@ -1,6 +1,6 @@
 /**
- * Absolute URLs and absolute paths as Go's `net/url` reads them: more lenient than browsers in some things (no host
- * needed), stricter in others (escapes must be valid), so JavaScript's URL would give other answers.
+ * Absolute URLs and absolute paths as Go's `net/url` parses them: in some respects more lenient than browsers (no host needed), in others
+ * stricter (escapes must be valid), so JavaScript's URL would differ.
  */
 
 import { Opaque } from '../values/values.ts';
@@ -49,7 +49,7 @@ export class UrlValue extends Opaque {
     return /^(?:\[[^\]]*\]|[^:]*):(\d*)$/.exec(this.host)?.[1] ?? '';
   }
 
-  /** Each key with all its values; pairs that are not well formed are left out. */
+  /** Returns each key with all its values; malformed pairs are left out. */
   queryValues(): Map<string, string[]> {
     const values = new Map<string, string[]>();
     work(this.query.length * nsPerCharacter);
@@ -69,19 +69,19 @@ export class UrlValue extends Opaque {
   }
 }
 
-/** Percent-decoded, or undefined when an escape is not one. Bytes that are no UTF-8 become U+FFFD. */
+/** Percent-decodes; undefined if an escape is invalid. Bytes that are not UTF-8 become U+FFFD. */
 function unescape(text: string): string | undefined {
   if (!/%/.test(text)) return text;
   if (/%(?![0-9a-fA-F]{2})/.test(text)) return undefined;
   return text.replace(/(?:%[0-9a-fA-F]{2})+/g, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'));
 }
 
-/** Characters a host may have unescaped. */
+/** Characters allowed unescaped in a host. */
 const hostForm = /^(?:[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"\u0080-\u{10ffff}]|%[0-9a-fA-F]{2})*$/u;
 const userForm = /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/;
 
 export function parseUrl(text: string): UrlValue | undefined {
-  // Whether it may be used in a request decides; then a fragment is cut off.
+  // Validity as a request URI decides; then a fragment is removed.
   return parseParts(text, true) === undefined ? undefined : parseParts(text.replace(/#.*$/s, ''), false);
 }
 
@@ -125,7 +125,7 @@ function parseHost(host: string): string | undefined {
   return unescape(host);
 }
 
-/** As written when that is a valid encoding, else with the offending characters escaped. */
+/** Returns the path as written if that is a valid encoding, else with the invalid characters escaped. */
 function escapedPath(path: string): string {
   if (/^(?:[A-Za-z0-9\-_.~!$&'()*+,;=:@/[\]]|%[0-9a-fA-F]{2})*$/.test(path)) return path;
   return (unescape(path) ?? path).replace(/[^A-Za-z0-9\-_.~$&+,/:;=@]/gu, (char) =>

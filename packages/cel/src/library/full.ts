@@ -1,4 +1,4 @@
-/** Everything that is not Kubernetes': the environment of the CEL specification and its published extensions. */
+/** The environment of the CEL specification and its published extensions, without those of Kubernetes. */
 
 import type { Library } from '../environment.ts';
 import { bindMacros } from '../syntax/macros.ts';

@@ -1,6 +1,6 @@
 /**
- * Whether a text contains a match: a deterministic automaton whose states (sets of places in the program) are made when
- * first reached and kept up to a bound. Usable when the only assertions are the ends of the text.
+ * Reports whether a text contains a match: a deterministic automaton whose states (sets of places in the program) are created on first use
+ * and kept up to a bound. Usable if the only assertions are the ends of the text.
  */
 
 import { allocate, work } from '../work.ts';
@@ -10,19 +10,19 @@ import type { Instruction } from './program.ts';
 const nsPerCharacter = 3;
 const nsPerState = 500;
 const nsPerPlace = 40;
-/** With a transition for each of the first letters. */
+/** Including a transition for each of the first letters. */
 const stateBytes = 2_048;
 const placeBytes = 16;
 const transitionBytes = 64;
 const statesMax = 1_000;
-/** Places of all states together: what bounds the memory of large programs. */
+/** Places of all states together, to bound the memory of large programs. */
 const placesMax = 50_000;
 
 interface State {
   /** Places after following everything that needs no character; end-of-text assertions stay. */
   readonly places: readonly number[];
   readonly matched: boolean;
-  /** Whether the text may end here. Computed when first asked. */
+  /** Reports whether the text may end here. Computed on first use. */
   matchedAtEnd: boolean | undefined;
   readonly ascii: (State | undefined)[];
   readonly others: Map<number, State>;
@@ -35,7 +35,7 @@ export function isAutomatonUsable(program: readonly Instruction[]): boolean {
   );
 }
 
-/** Memory of the states of all automata together: there are as many as users write expressions. */
+/** Memory of the states of all automata together: users determine their number. */
 const keptBytesMax = 32 * 1024 * 1024;
 const withStates = new Set<Automaton>();
 let keptBytes = 0;
@@ -87,7 +87,7 @@ export class Automaton {
     return (state.matchedAtEnd ??= this.#matchesAtEnd(state, false));
   }
 
-  /** Drops what can be made again; states still in use live on until they are left. */
+  /** Drops everything that can be recomputed; states in use stay until they are left. */
   forget(): void {
     this.#states = new Map();
     this.#places = 0;

@@ -1,4 +1,4 @@
-/** Compiled patterns: most come from literals in rules and are used for every object. */
+/** Cache of compiled patterns: most come from literals in rules and are used for every object. */
 
 import { fail } from '../errors.ts';
 import { allocate, nodeBytes } from '../work.ts';
@@ -10,7 +10,7 @@ import { compileProgram } from './program.ts';
 import type { Instruction } from './program.ts';
 import { RegexError } from './syntax.ts';
 
-/** Instructions of all remembered patterns together. */
+/** Instructions of all cached patterns together. */
 const cachedInstructionsMax = 200_000;
 const cache = new Map<string, Regex>();
 let cachedInstructions = 0;
@@ -37,7 +37,7 @@ export class Regex {
     return findMatch(this.#program, text, from);
   }
 
-  /** Matches one after the other; an empty one directly after another match does not count. */
+  /** Returns successive matches; an empty one directly after another match does not count. */
   findAll(text: string, limit = Infinity): string[] {
     const found: string[] = [];
     let previousEnd = -1;
@@ -53,7 +53,7 @@ export class Regex {
   }
 }
 
-/** The compiled pattern; a pattern RE2 refuses fails the evaluation. */
+/** Returns the compiled pattern; a pattern that RE2 refuses fails the evaluation. */
 export function regex(pattern: string): Regex {
   let found = cache.get(pattern);
   if (found === undefined) {
@@ -73,7 +73,7 @@ export function regex(pattern: string): Regex {
   return found;
 }
 
-/** What is wrong with a pattern, if anything: for literals, before anything runs. */
+/** Returns the problem of a pattern, if any: for literals, before the evaluation. */
 export function regexProblem(pattern: string): string | undefined {
   try {
     void new Regex(pattern);

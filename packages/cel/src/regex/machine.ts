@@ -1,6 +1,6 @@
 /**
- * Finds the leftmost match, preferring as Perl would, by running all alternatives in step (Pike's machine): time is
- * proportional to text length times program length, whatever the pattern.
+ * Finds the leftmost match with Perl's preferences by running all alternatives in step (Pike's machine): time is proportional to text
+ * length times program length for any pattern.
  */
 
 import { allocate, work } from '../work.ts';
@@ -30,7 +30,7 @@ class ThreadList {
     this.starts.length = 0;
   }
 
-  /** False when that counter was already visited in this step. */
+  /** Returns false if that counter was already visited in this step. */
   visit(counter: number): boolean {
     if (this.#seen[counter] === this.#generation) return false;
     this.#seen[counter] = this.#generation;

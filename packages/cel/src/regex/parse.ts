@@ -1,6 +1,6 @@
 /**
- * RE2's syntax: no back references and no look-around, so that every pattern can be matched in linear time. What RE2
- * refuses is refused here too.
+ * RE2's syntax: no back references and no look-around, so that every pattern can be matched in linear time. Patterns that RE2 refuses are
+ * refused here too.
  */
 
 import { work } from '../work.ts';
@@ -90,7 +90,7 @@ class RegexParser {
     return branches.length === 1 ? branches[0]! : { kind: 'choice', items: branches };
   }
 
-  /** `* + ? {n} {n,} {n,m}`, each with an optional `?`; a brace that is none of these is a literal. */
+  /** Parses `* + ? {n} {n,} {n,m}`, each with an optional `?`; any other brace is a literal. */
   #repetition(): { min: number; max: number; lazy: boolean; text: string } | undefined {
     const match = /^(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})/.exec(this.#pattern.slice(this.#at, this.#at + 24));
     if (!match) return undefined;
@@ -119,7 +119,7 @@ class RegexParser {
     return changeFlags(flags, match[1] ?? '', match[2] ?? '');
   }
 
-  /** `\Q…\E`: every character for itself. */
+  /** `\Q…\E`: literal characters. */
   #quoted(flags: Flags): RegexNode[] | undefined {
     if (!this.#looking('\\Q')) return undefined;
     const close = this.#pattern.indexOf('\\E', this.#at + 2);
@@ -287,7 +287,7 @@ function changeFlags(flags: Flags, on: string, off: string): Flags {
   };
 }
 
-/** How often the innermost part of nested counted repetitions is copied. */
+/** Returns how often the innermost part of nested counted repetitions is copied. */
 function repetition(node: RegexNode): number {
   switch (node.kind) {
     case 'sequence':

@@ -1,4 +1,4 @@
-/** A pattern's tree to a program for a machine that is in many places at once (Thompson's construction). */
+/** Compiles a pattern's tree to a program for a machine that is in many places at once (Thompson's construction). */
 
 import type { CharSet } from './charset.ts';
 import { allocate, nodeBytes, work } from '../work.ts';
@@ -7,14 +7,14 @@ import type { Assertion, RegexNode } from './syntax.ts';
 
 export type Instruction =
   | { readonly op: 'set'; readonly set: CharSet }
-  /** Go on at `first` and at `second`; `first` is preferred. */
+  /** Continue at `first` and at `second`; `first` is preferred. */
   | { readonly op: 'split'; first: number; second: number }
   | { readonly op: 'jump'; to: number }
   | { readonly op: 'assert'; readonly assertion: Assertion }
   | { readonly op: 'match' };
 
 const nsPerInstruction = 50;
-/** Counted repetitions are copies: this bounds their memory, and the work per character. */
+/** Counted repetitions are copies: bounds their memory, and the work per character. */
 const instructionsMax = 50_000;
 
 export function compileProgram(root: RegexNode): readonly Instruction[] {

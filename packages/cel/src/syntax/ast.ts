@@ -1,7 +1,6 @@
 /**
- * The tree the parser builds. Macros are already expanded, as `Comprehension` nodes: the checker, the cost estimate and
- * the interpreter know nothing of `all` or `map`. The checker writes its findings (`type`, `overloads`, `resolved`)
- * into the nodes.
+ * The tree that the parser builds. Macros are already expanded, as `Comprehension` nodes: the checker, the cost estimate and the
+ * interpreter do not handle `all` or `map`. The checker writes its results (`type`, `overloads`, `resolved`) into the nodes.
  */
 
 import type { Type } from '../types.ts';
@@ -9,7 +8,7 @@ import type { CelValue } from '../values/values.ts';
 import { work } from '../work.ts';
 
 interface Node {
-  /** Where an error about this node points. */
+  /** Position of errors about this node. */
   readonly offset: number;
   /** Height of the tree under this node: bounds every later recursion. */
   readonly depth: number;
@@ -47,7 +46,7 @@ export interface Call extends Node {
   fn: string;
   target: Expr | undefined;
   readonly args: readonly Expr[];
-  /** Ids of the overloads that may be meant; one when the types are known. */
+  /** Ids of the possible overloads; one if the types are known. */
   overloads?: readonly string[];
 }
 
@@ -110,7 +109,7 @@ type ComprehensionParts = Pick<
   'range' | 'iterVar' | 'accuVar' | 'accuInit' | 'condition' | 'step' | 'result'
 >;
 
-/** Constructors that keep `depth` and `weight` right. */
+/** Constructors that maintain `depth` and `weight`. */
 export const build = {
   constant: (offset: number, value: CelValue): Const => ({ kind: 'const', offset, ...leaf, value }),
   ident: (offset: number, name: string): Ident => ({ kind: 'ident', offset, ...leaf, name }),

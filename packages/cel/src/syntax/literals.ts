@@ -1,4 +1,4 @@
-/** The text between quotes to a string or bytes: escapes, raw forms, triple quotes. */
+/** Converts the text between quotes to a string or bytes: escapes, raw forms, triple quotes. */
 
 const simple: Readonly<Record<string, number>> = {
   a: 7,
@@ -17,15 +17,15 @@ const simple: Readonly<Record<string, number>> = {
 
 const digitCount: Readonly<Record<string, number>> = { x: 2, X: 2, u: 4, U: 8 };
 
-/** What an escape stands for: a code point, or (in bytes) one byte. */
+/** Value of an escape: a code point, or (in bytes) one byte. */
 interface Escape {
   readonly value: number;
   readonly length: number;
-  /** Whether it names a byte when inside a bytes literal. */
+  /** Whether it is a byte inside a bytes literal. */
   readonly byte: boolean;
 }
 
-/** Reads the escape after a backslash at `at`; undefined when there is no such escape. */
+/** Reads the escape after a backslash at `at`; undefined if it is invalid. */
 function readEscape(text: string, at: number): Escape | undefined {
   const letter = text[at] ?? '';
   const known = Object.hasOwn(simple, letter) ? simple[letter] : undefined;
@@ -40,7 +40,7 @@ function readEscape(text: string, at: number): Escape | undefined {
   return /^[0-3][0-7][0-7]$/.test(octal) ? { value: Number.parseInt(octal, 8), length: 3, byte: true } : undefined;
 }
 
-/** Unescapes a string literal's body, or answers what is wrong with it. */
+/** Unescapes a string literal's body, or returns the error. */
 export function unescapeString(body: string): { text: string } | { error: string } {
   if (!body.includes('\\')) return { text: body };
   let text = '';
@@ -59,7 +59,7 @@ export function unescapeString(body: string): { text: string } | { error: string
   return { text };
 }
 
-/** As above for bytes: plain text is UTF-8, `\x` and octal escapes are single bytes, `\u` has no meaning. */
+/** Like `unescapeString` for bytes: plain text is UTF-8, `\x` and octal escapes are single bytes, `\u` is not supported. */
 export function unescapeBytes(body: string): { bytes: Uint8Array } | { error: string } {
   const bytes: number[] = [];
   for (let at = 0; at < body.length;) {

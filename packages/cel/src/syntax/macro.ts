@@ -1,9 +1,9 @@
-/** What a macro is: a call that the parser replaces by another tree, found by name, arity and having a target. */
+/** Macros: calls that the parser replaces by another tree, found by name, arity and whether they have a target. */
 
 import type { Expr } from './ast.ts';
 import { LexicalError } from './source.ts';
 
-/** The replacement, or undefined when the call is not meant: then it stays a call. */
+/** Returns the replacement; undefined if the macro does not apply: then it stays a call. */
 export type Macro = (offset: number, args: readonly Expr[], target: Expr | undefined) => Expr | undefined;
 export type Macros = ReadonlyMap<string, Macro>;
 
@@ -12,7 +12,7 @@ export function macroKey(name: string, args: number | '*', target: boolean): str
   return `${name}/${args}${target ? '.' : ''}`;
 }
 
-/** The name an argument must be: a plain identifier. */
+/** Returns the name of an argument that must be a plain identifier. */
 export function simpleName(expr: Expr): string {
   if (expr.kind !== 'ident' || expr.name.startsWith('.'))
     throw new LexicalError(expr.offset, 'argument must be a simple name');

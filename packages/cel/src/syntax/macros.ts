@@ -55,7 +55,7 @@ export const loops = {
   }),
 };
 
-/** A macro over a target with `variables` names first, then whatever `loop` needs. */
+/** A macro over a target with `variables` names first, then the arguments of `loop`. */
 export function loopMacro(variables: number, loop: (at: number, args: readonly Expr[]) => Loop): Macro {
   return (at, args, target) =>
     comprehension(at, {
@@ -72,7 +72,7 @@ const has: Macro = (at, [argument]) => {
   return select(at, argument.operand, argument.field, true);
 };
 
-/** `variable = value; body`, as a comprehension over nothing: how CEL spells a let. */
+/** `variable = value; body`, as a comprehension over an empty list, which is a let in CEL. */
 export function bind(at: number, variable: string, value: Expr, body: Expr): Expr {
   return comprehension(at, {
     range: list(at, []),

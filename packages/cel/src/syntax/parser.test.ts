@@ -8,7 +8,7 @@ import { parse } from './parser.ts';
 
 const env = environment({ libraries: celLibraries, variables: { a: dynType, x: dynType } });
 
-/** Runs whatever stage accepts the text; only `CelError` may come out. */
+/** Runs all stages that accept the text; only `CelError` may be thrown. */
 function survive(source: string): void {
   try {
     const program = compile(source, env);

@@ -1,7 +1,7 @@
 /**
- * Tokens to a tree: precedence climbing for the binary operators, recursive descent for the rest. Recursion is counted,
- * so a hundred thousand parentheses are an error and not a stack overflow; chains that need no recursion here
- * (`a.b.c`, `1+1+1`) are bounded by the height of the tree they build.
+ * Parses tokens to a tree: precedence climbing for the binary operators, recursive descent for the rest. Recursion is counted, so a hundred
+ * thousand parentheses are an error and not a stack overflow; chains that need no recursion here (`a.b.c`, `1+1+1`) are bounded by the
+ * height of the tree they build.
  */
 
 import { CelError } from '../errors.ts';
@@ -15,7 +15,7 @@ import type { Macros } from './macro.ts';
 import { toInt64Literal } from './numbers.ts';
 import { formatIssues, issuesOf, LexicalError } from './source.ts';
 
-/** Whatever an expression can begin with, as kube-apiserver's messages list it. */
+/** Tokens that an expression can begin with, as kube-apiserver's messages list them. */
 const expressionStart =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
@@ -25,7 +25,7 @@ const reserved = new Set(
   ),
 );
 
-/** Binary operators by how tightly they bind; `&&` and `||` are apart, as they build balanced trees. */
+/** Binary operators by precedence; `&&` and `||` are separate, because they build balanced trees. */
 const binary: Readonly<Record<string, { precedence: number; fn: string }>> = Object.assign(Object.create(null), {
   '==': { precedence: 1, fn: '_==_' },
   '!=': { precedence: 1, fn: '_!=_' },
@@ -41,7 +41,7 @@ const binary: Readonly<Record<string, { precedence: number; fn: string }>> = Obj
   '%': { precedence: 3, fn: '_%_' },
 });
 
-/** Throws `CelError` with code `Syntax` and nothing else. */
+/** Throws only `CelError` with code `Syntax`. */
 export function parse(source: string, macros: Macros): Expr {
   if (source.length > sourceLengthMax) {
     throw new CelError(
@@ -101,7 +101,7 @@ class Parser {
     throw new LexicalError(offset, `Syntax error: mismatched input '${text}' expecting ${expected}`);
   }
 
-  /** Guards every recursive way into `read`. */
+  /** Guards every recursive call of `read`. */
   #nested<Result>(read: () => Result): Result {
     if (++this.#depth > depthMax) throw new LexicalError(this.#token.offset, 'max recursion depth exceeded');
     const result = read();
@@ -206,7 +206,7 @@ class Parser {
     return paren ? this.#call(paren.offset, field, operand) : build.select(offset, operand, field);
   }
 
-  /** Reserved words are fine after a dot, except the ones that are literals or operators. */
+  /** Reserved words are allowed after a dot, except literals and operators. */
   #fieldName(): string {
     const { kind, text } = this.#token;
     if (kind === 'quoted') {
@@ -320,7 +320,7 @@ function negated(literal: Token): NonNullable<Token['value']> {
   return new (literal.value!.constructor as new (value: number) => NonNullable<Token['value']>)(-Number(literal.text));
 }
 
-/** `a.b.C` before `{`, when that is what the tree says. */
+/** Returns `a.b.C` before `{`, if the tree has that form. */
 function messageName(expr: Expr): string | undefined {
   const parts: string[] = [];
   let at: Expr = expr;

@@ -1,6 +1,6 @@
 /**
- * Visits every node of an expression once, parents first. Once matters: macros use one operand in several places, and
- * counting each place would make nested macros cost exponentially.
+ * Visits every node of an expression once, parents first. Macros use one operand in several places, and visiting each place would make
+ * nested macros cost exponentially.
  */
 
 import { work } from '../work.ts';
@@ -8,7 +8,7 @@ import type { Expr } from './ast.ts';
 
 const nsPerNode = 100;
 
-/** `visit` answers whether to go on below the node. */
+/** `visit` returns whether to continue below the node. */
 export function walk(root: Expr, visit: (node: Expr) => boolean): void {
   const seen = new Set<Expr>();
   const go = (node: Expr): void => {

@@ -1,4 +1,4 @@
-/** Equality and order across CEL's types: numbers compare by value whatever their type, unequal types are unequal. */
+/** Equality and order across CEL's types: numbers compare by value regardless of their type, unequal types are unequal. */
 
 import { fail, noSuchOverload } from '../errors.ts';
 import { work } from '../work.ts';
@@ -39,7 +39,9 @@ export function isNumeric(value: CelValue): value is CelNumber {
   return typeof value === 'number' || typeof value === 'bigint' || value instanceof Double || value instanceof Uint;
 }
 
-/** Below, equal, above; NaN when either is NaN. A double meets an int as a double, as the specification has it. */
+/**
+ * Returns a negative, zero or positive number; NaN if either is NaN. An int is compared with a double as a double, as in the specification.
+ */
 export function compareNumbers(a: CelNumber, b: CelNumber): number {
   const lossy = a instanceof Double || b instanceof Double;
   const left = plainNumber(a, lossy);
@@ -58,7 +60,7 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b);
 }
 
-/** By code points; JavaScript compares UTF-16 units, which differs only when a surrogate meets a character above it. */
+/** Compares by code points; JavaScript compares UTF-16 units, which differs only between a surrogate and a character above it. */
 export function compareStrings(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   work(length);
@@ -75,7 +77,7 @@ export function compareStrings(a: string, b: string): number {
   return a.length < b.length ? -1 : 1;
 }
 
-/** Order of two values of one ordered type (or two numbers); fails for NaN and what has no order. */
+/** Compares two values of one ordered type (or two numbers); fails for NaN and unordered types. */
 export function compare(a: CelValue, b: CelValue): number {
   work(nsPerComparison);
   if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b);

@@ -1,6 +1,6 @@
 /**
- * A map whose values are computed when they are first asked for, and kept: the `variables` of admission policies. What a
- * value fails with is kept too, and is an ordinary failure for whoever asks.
+ * A map whose values are computed on first use and cached: the `variables` of admission policies. Failures are cached too, and are ordinary
+ * failures for each reader.
  */
 
 import { CelError, Fault } from '../errors.ts';
@@ -12,7 +12,7 @@ export class LazyMap extends CelMap {
   readonly #compute: ReadonlyMap<string, () => CelValue>;
   readonly #known = new Map<string, CelValue | Fault>();
 
-  /** A `compute` that throws a `CelError` has failed; anything else it throws ends the evaluation and is not remembered. */
+  /** A `CelError` of `compute` is cached; any other error ends the evaluation and is not cached. */
   constructor(typeName: string, compute: ReadonlyMap<string, () => CelValue>) {
     super();
     this.#name = typeName;
@@ -47,7 +47,7 @@ function outcome(compute: () => CelValue): CelValue | Fault {
     return compute();
   } catch (thrown) {
     if (!(thrown instanceof CelError)) throw thrown;
-    // Time that is up is up for everybody.
+    // An exhausted time budget affects all readers.
     return new Fault(thrown.message, thrown.code === 'Interrupted' ? 'Interrupted' : 'Evaluation');
   }
 }

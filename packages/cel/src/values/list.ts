@@ -1,4 +1,4 @@
-/** Lists: a few values of CEL's own, or a JSON array adapted element by element when somebody looks. */
+/** Lists: a few CEL values, or a JSON array whose elements are adapted on access. */
 
 import { fail } from '../errors.ts';
 import { listSizeMax } from '../limits.ts';
@@ -10,7 +10,7 @@ const nsPerElement = 30;
 
 export abstract class CelList extends Boxed {
   abstract readonly size: number;
-  /** The element at an index known to be in range. */
+  /** Returns the element at an index known to be in range. */
   abstract at(index: number): CelValue;
 
   override get typeName(): string {
@@ -51,7 +51,7 @@ export abstract class CelList extends Boxed {
   }
 }
 
-/** Sums of more elements than this are not copied: `+` costs one unit whatever the sizes, so it must not cost more. */
+/** Longer concatenations are not copied: `+` costs one unit for any size, so it must be cheap. */
 const copiedMax = 64;
 
 class JoinedList extends CelList {
@@ -91,8 +91,8 @@ export class ValueList extends CelList {
 }
 
 /**
- * What a comprehension grows: `@result + [x]` would copy the list at every step, so the loop appends in place to a list
- * that nobody else has seen yet.
+ * A list that a comprehension grows: `@result + [x]` would copy the list at every step, so the loop appends in place to a list that is not
+ * visible elsewhere yet.
  */
 export class GrowingList extends CelList {
   readonly values: CelValue[] = [];

@@ -1,6 +1,6 @@
 /**
- * Maps. Keys are bool, int, uint and string; numerically equal keys of different types are one key, so a key is looked
- * up under its plain form (`1u` and `1.0` under `1`) and remembered as it was written.
+ * Maps. Keys are bool, int, uint and string; numerically equal keys of different types are one key, so a key is looked up under its plain
+ * form (`1u` and `1.0` under `1`) and stored as it was written.
  */
 
 import { fail } from '../errors.ts';
@@ -13,7 +13,7 @@ const nsPerEntry = 50;
 
 export type PlainKey = string | number | bigint | boolean;
 
-/** The plain form of a key, or undefined when no key can equal it. */
+/** Returns the plain form of a key; undefined if no key can equal it. */
 export function plainKey(key: CelValue): PlainKey | undefined {
   switch (typeof key) {
     case 'string':
@@ -70,7 +70,7 @@ export class ValueMap extends CelMap {
     for (const [key, value] of entries) this.insert(key, value);
   }
 
-  /** Only for whoever builds the map: it is immutable once it has been handed out. */
+  /** Only for the builder of the map: it is immutable once it is visible elsewhere. */
   insert(key: CelValue, value: CelValue): void {
     const plain = plainKey(key);
     if (plain === undefined || key instanceof Double) fail('unsupported key type');

@@ -1,10 +1,10 @@
 /**
- * Finds one text in another in linear time. The engine's own search compares all of the part at every position in the worst
- * case, which is only acceptable where their product is small. Else the Knuth-Morris-Pratt algorithm is used: when a
- * comparison fails, `borders` tells how much of what was compared is also the beginning of the part.
+ * Finds one text in another in linear time. The engine's own search compares all of the part at every position in the worst case, which is
+ * only acceptable where their product is small. Else the Knuth-Morris-Pratt algorithm is used: when a comparison fails, `borders` gives the
+ * length of the compared text that is also a prefix of the part.
  *
  *     part     a b a b c
- *     borders  0 0 1 2 0      after `abab` the part may go on from its first `ab`
+ *     borders  0 0 1 2 0      after `abab` the part may continue from its first `ab`
  */
 
 import { allocate, work } from '../work.ts';
@@ -48,7 +48,7 @@ const isSmall = (text: string, part: string): boolean => part.length < 2 || text
 
 class Search {
   readonly #part: string;
-  /** For each end: the length of the longest proper beginning of the part that ends there, too. */
+  /** For each end: the length of the longest proper prefix of the part that ends there. */
   readonly #borders: Int32Array;
 
   constructor(part: string) {

@@ -1,5 +1,5 @@
 /**
- * How CEL's values look in JavaScript.
+ * Representation of CEL's values in JavaScript.
  *
  * | CEL | here |
  * |---|---|
@@ -9,15 +9,14 @@
  * | everything else | subclasses of `Boxed` |
  *
  * Why ints are numbers: rules over JSON are mostly about ints, and reading two, comparing and adding them measured
- * 1.7 ns as numbers against 12 to 16 ns as bigints (conversion, allocation). A sum or product that leaves the safe range
- * is computed again as bigint, so int64 overflow is exact. Doubles pay with a box instead: they are rare in Kubernetes
- * objects. `-0` is never an int.
+ * 1.7 ns as numbers against 12 to 16 ns as bigints (conversion, allocation). A sum or product that leaves the safe range is computed again
+ * as bigint, so int64 overflow is exact. Doubles pay with a box instead: they are rare in Kubernetes objects. `-0` is never an int.
  */
 
 import type { CelList } from './list.ts';
 import type { CelMap } from './map.ts';
 
-/** The base of every value that is an object here: tells them from plain JSON at a glance. */
+/** The base of every value that is an object here: distinguishes them from plain JSON. */
 export abstract class Boxed {
   abstract readonly typeName: string;
 }
@@ -103,9 +102,9 @@ export class Optional extends Boxed {
   }
 }
 
-/** A library's own value. */
+/** A value of a library. */
 export abstract class Opaque extends Boxed {
-  /** How much there is to walk over, for costs. */
+  /** Size to walk over, for costs. */
   get size(): number {
     return 1;
   }
@@ -113,7 +112,7 @@ export abstract class Opaque extends Boxed {
   abstract equals(other: Opaque): boolean;
 }
 
-/** How containers compare what they contain; given to them, as `equality` knows them and not the other way round. */
+/** Compares the contents of containers; passed as a parameter, because `equality` imports the containers. */
 export type Equality = (a: CelValue, b: CelValue) => boolean;
 
 export type CelInt = number | bigint;

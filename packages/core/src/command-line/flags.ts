@@ -1,6 +1,6 @@
 /**
- * Flags of a command: how they are read from a command line, and what is known of them for help, for configuration files and for
- * documents. A flag is one entry of a table for the reader, and one row of a help group for people; a test compares the two.
+ * Flags of a command: parses them from a command line, and describes them for help, configuration files and documents. A flag is one entry
+ * of a table for the parser, and one row of a help group for users; a test compares the two.
  */
 
 import { parseArgs } from 'node:util';
@@ -9,7 +9,7 @@ import { similarTo } from './similar.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Flag {
-  /** `boolean`: a switch, which has no value. */
+  /** `boolean`: a switch without a value. */
   readonly type: 'string' | 'boolean';
   /** May be repeated. */
   readonly multiple?: boolean;
@@ -25,7 +25,7 @@ type ValueOf<F extends Flag> = F extends { readonly type: 'boolean' }
     ? string[]
     : string;
 
-/** What was said of each flag; those with a default always are. */
+/** Values of the flags; those with a default are always set. */
 export type FlagValues<F extends Flags> = {
   readonly [Name in keyof F as F[Name] extends { readonly default: unknown } ? Name : never]: ValueOf<F[Name]>;
 } & {
@@ -36,7 +36,7 @@ export type FlagValues<F extends Flags> = {
 
 export type GivenValues = Readonly<Record<string, string | boolean | string[]>>;
 
-/** Only what is there, without defaults. Throws a UsageError for what is no flag, and for what is none at all. */
+/** Returns only the given flags, without defaults. Throws a UsageError for an unknown flag or an unexpected argument. */
 export function parseFlags(flags: Flags, args: readonly string[]): GivenValues {
   const { rest, switches } = takeSwitches(flags, args);
   const options = Object.fromEntries(
@@ -70,7 +70,7 @@ function problemOf({ code, message }: NodeJS.ErrnoException, names: readonly str
   return message;
 }
 
-/** `--switch=false` takes back what a configuration file says; Node knows switches without a value only. */
+/** `--switch=false` overrides a configuration file; Node supports only switches without a value. */
 function takeSwitches(flags: Flags, args: readonly string[]): { rest: string[]; switches: Record<string, boolean> } {
   const switches: Record<string, boolean> = {};
   const rest = args.filter((arg) => {
@@ -83,7 +83,7 @@ function takeSwitches(flags: Flags, args: readonly string[]): { rest: string[]; 
   return { rest, switches };
 }
 
-/** Later layers win; defaults are below all of them. */
+/** Later layers override earlier ones; defaults are below all of them. */
 export function layered<F extends Flags>(flags: F, ...layers: readonly GivenValues[]): FlagValues<F> {
   const defaults = Object.entries(flags).flatMap(([name, flag]) =>
     flag.default === undefined ? [] : [[name, flag.default] as const],
@@ -91,11 +91,11 @@ export function layered<F extends Flags>(flags: F, ...layers: readonly GivenValu
   return Object.assign(Object.fromEntries(defaults), ...layers) as FlagValues<F>;
 }
 
-/** What documents say of a flag. */
+/** Description of a flag for documents. */
 export interface FlagDescription {
-  /** Without dashes: as a configuration file has it. */
+  /** Without dashes, as in a configuration file. */
   readonly name: string;
-  /** What follows it on the command line; absent: it is a switch. */
+  /** Placeholder of its value on the command line; absent: it is a switch. */
   readonly argument?: string;
   readonly meaning: string;
   readonly isRepeatable: boolean;
@@ -106,7 +106,7 @@ export interface FlagGroup {
   readonly flags: readonly FlagDescription[];
 }
 
-/** All flags in the order of help. Rows that are no flags (environment variables) are left out. */
+/** Returns all flags in the order of help. Rows that are not flags (environment variables) are left out. */
 export function describeFlags(flags: Flags, groups: readonly HelpGroup[]): FlagGroup[] {
   return groups
     .map(({ title, rows }) => ({

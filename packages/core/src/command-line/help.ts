@@ -1,6 +1,6 @@
-/** What `--help` prints: groups of options, each with what it means, in columns that fit a terminal. */
+/** The text of `--help`: groups of options with their meanings, in columns that fit a terminal. */
 
-/** The option as it is typed, and what it means. */
+/** The option as it is typed, and its meaning. */
 export type HelpRow = readonly [option: string, meaning: string];
 
 export interface HelpGroup {
@@ -9,7 +9,7 @@ export interface HelpGroup {
 }
 
 const columnsMax = 100;
-/** Where meanings begin; an option that reaches it has a line of its own. */
+/** Column where meanings begin; a longer option has a separate line. */
 const meaningColumn = 32;
 
 export function helpText(head: string, groups: readonly HelpGroup[]): string {
@@ -24,7 +24,7 @@ function rowText([option, meaning]: HelpRow): string {
   return name.padEnd(meaningColumn) + lines.join('\n').slice(meaningColumn);
 }
 
-/** Lines of whole words; what is in parentheses begins a line rather than being torn. */
+/** Wraps whole words; text in parentheses starts a new line rather than being split. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const [word] of text.matchAll(/\([^)]*\)\S*|\S+/g)) {

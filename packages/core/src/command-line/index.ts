@@ -1,4 +1,4 @@
-/** What the commands of `hangar` that serve have in common: tables of flags, help, what is wrong with a command line. */
+/** Common parts of the serving commands of `hangar`: tables of flags, help, usage errors. */
 
 export { describeFlags, layered, parseFlags } from './flags.ts';
 export type { Flag, FlagDescription, FlagGroup, Flags, FlagValues, GivenValues } from './flags.ts';

@@ -1,4 +1,4 @@
-/** How much is told of what happens, and in which form. */
+/** Flags of the log level and format. */
 
 import { logLevels } from '../log.ts';
 import type { LogFormat, LogLevel } from '../log.ts';
@@ -8,7 +8,7 @@ import { UsageError } from './usage-error.ts';
 
 export interface LoggingOptions {
   readonly level: LogLevel;
-  /** Absent: text where a person looks on, JSON where a program does. */
+  /** Absent: text on a terminal, JSON otherwise. */
   readonly format: LogFormat | undefined;
 }
 
@@ -36,7 +36,7 @@ export const loggingEnvironmentHelp: HelpGroup['rows'] = [
 
 type Values = { readonly 'log-level': string; readonly 'log-format'?: string | undefined };
 
-/** What the environment says of these flags: a layer below the command line. */
+/** Returns the flags set by the environment: a layer below the command line. */
 export function loggingOf({ LOG_LEVEL: level, LOG_FORMAT: format }: Environment): GivenValues {
   return { ...(level ? { 'log-level': level } : {}), ...(format ? { 'log-format': format } : {}) };
 }

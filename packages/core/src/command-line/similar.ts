@@ -1,6 +1,6 @@
-/** What somebody may have meant who typed something else. */
+/** Suggests known words for a mistyped one. */
 
-/** The most similar first, three at most; none when nothing is. */
+/** Returns at most three words, the most similar first; none if no word is similar. */
 export function similarTo(word: string, known: Iterable<string>): string[] {
   const meant = word.slice(0, lengthMax);
   const nearest: { readonly name: string; readonly distance: number }[] = [];
@@ -15,12 +15,12 @@ export function similarTo(word: string, known: Iterable<string>): string[] {
     .map(({ name }) => name);
 }
 
-/** Whatever is longer was not typed by a person. */
+/** Longer words are not typing errors. */
 const lengthMax = 64;
 
 const distanceMax = (word: string): number => Math.max(1, Math.floor(word.length / 3));
 
-/** Of Damerau and Levenshtein: letters that are missing, too many, others, or exchanged with their neighbour. */
+/** Damerau–Levenshtein distance: missing, additional, different, or transposed letters. */
 function distanceOf(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -1,2 +1,2 @@
-/** What is wrong with a command line; shown to whoever typed it, without a stack. */
+/** An error in a command line; shown to the user without a stack. */
 export class UsageError extends Error {}

@@ -1,10 +1,8 @@
 /**
- * Virtual time. Every timer of a simulated world is here; `run` lets all promises settle, then jumps to the next timer.
- * Timers due at the same instant fire in an order drawn from the seed, so that one seed is one interleaving and a
- * thousand seeds are a thousand.
+ * Virtual time. Every timer of a simulated world is here; `run` lets all promises settle, then jumps to the next timer. Timers due at the
+ * same instant fire in an order drawn from the seed, so that one seed is one interleaving and a thousand seeds are a thousand.
  *
- * The rule that makes it deterministic: code under simulation awaits nothing but promises that other simulated code
- * or these timers settle.
+ * The rule that makes it deterministic: code under simulation awaits only promises that other simulated code or these timers settle.
  */
 
 import { assert } from '../assert.ts';
@@ -47,7 +45,7 @@ export class Scheduler implements Clock {
     return this.after(0, callback);
   }
 
-  /** Runs the world until `done` settles; an assertion fails when nothing is left that could settle it. */
+  /** Runs the world until `done` settles; an assertion fails if nothing is left that could settle it. */
   async run<T>(done: Promise<T>): Promise<T> {
     const world = { settled: false };
     const watched = done.finally(() => (world.settled = true));
@@ -59,7 +57,7 @@ export class Scheduler implements Clock {
     }
   }
 
-  /** Lets `durationMs` of virtual time pass, firing what comes due. */
+  /** Advances virtual time by `durationMs`, and fires the due timers. */
   async advance(durationMs: number): Promise<void> {
     const endMs = this.#nowMs + durationMs;
     for (;;) {
@@ -68,7 +66,7 @@ export class Scheduler implements Clock {
       if (!next || next.dueMs > endMs) break;
       this.#fire(next);
     }
-    // Somebody else may have moved it further meanwhile.
+    // Another task may have moved it further meanwhile.
     this.#nowMs = Math.max(this.#nowMs, endMs);
   }
 
@@ -93,7 +91,7 @@ export class Scheduler implements Clock {
   }
 }
 
-/** A turn of the real event loop: every chain of already settled promises runs to its end before it. */
+/** Waits for a turn of the real event loop: every chain of already settled promises completes before it. */
 function letPromisesSettle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

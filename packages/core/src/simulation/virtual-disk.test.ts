@@ -1,4 +1,4 @@
-/** What a crash leaves, and the faults that a test can order. What both disks promise is in `disk.test.ts`. */
+/** The state after a crash, and the faults that a test can inject. The contract of both disks is tested in `disk.test.ts`. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -15,7 +15,7 @@ function world(seed: number) {
 
 type World = ReturnType<typeof world>;
 
-/** Runs the same story with many seeds; answers how often it ended how. */
+/** Runs the same scenario with many seeds; returns the number of each outcome. */
 async function outcomes(story: (world: World) => Promise<string>, seeds = 200): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (let seed = 1; seed <= seeds; seed++) {

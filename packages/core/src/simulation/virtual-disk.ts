@@ -21,11 +21,11 @@ interface Pending {
 }
 
 interface Inode {
-  /** What a power cut leaves for certain. */
+  /** Content that certainly survives a power loss. */
   durable: Image;
-  /** What a read sees. */
+  /** Content that a read returns. */
   content: Image;
-  /** What stands between the two, in order. */
+  /** Changes between the two, in order. */
   pending: Pending[];
 }
 
@@ -43,7 +43,7 @@ export class VirtualDisk implements Disk {
   #generation = 0;
   #capacityBytes = Infinity;
   #failures = new Map<number, string>();
-  /** Calls made so far: the nth-fault loops count with it. */
+  /** Number of calls so far, for loops that fail the nth call. */
   calls = 0;
   readOnly = false;
 
@@ -61,7 +61,7 @@ export class VirtualDisk implements Disk {
     this.#failures.set(n, code);
   }
 
-  /** Power cut: open files are dead, what was not synced is kept, dropped or torn at random. */
+  /** Simulates a power loss: open files fail, and unsynced writes are kept, dropped or torn at random. */
   crash(): void {
     this.#generation++;
     this.#names = new Map(this.#durableNames);
@@ -72,12 +72,12 @@ export class VirtualDisk implements Disk {
     }
   }
 
-  /** The bytes of a file as they would be read now: for tests that look at or damage it. */
+  /** Returns the current bytes of a file, for tests that inspect or damage it. */
   peek(path: string): Uint8Array | undefined {
     return this.#names.get(path)?.content.bytes();
   }
 
-  /** Replaces a file's bytes behind the back of whoever has it open: bit rot, truncation. */
+  /** Replaces a file's bytes while it may be open: bit rot, truncation. */
   poke(path: string, bytes: Uint8Array): void {
     const inode: Inode = { durable: new Image(bytes), content: new Image(bytes), pending: [] };
     this.#names.set(path, inode);
@@ -178,7 +178,7 @@ export class VirtualDisk implements Disk {
     const failure = this.#failures.get(++this.calls);
     const { clock, random, latencyMaxMs } = this.#options;
     if (latencyMaxMs > 0) await new Promise<void>((done) => clock.after(random.fraction() * latencyMaxMs, done));
-    // A call that the power cut interrupted must not reach into the world after it.
+    // A call that the power loss interrupted must not take effect after it.
     if (generation !== this.#generation) throw diskError('EIO', name, path);
     if (failure) throw diskError(failure, name, path);
   }

@@ -93,7 +93,7 @@ export class VirtualNetwork implements Transport {
           done(error);
         },
       });
-      end.on('error', () => {}); // a cut is normal here: whoever cares listens too
+      end.on('error', () => {}); // a cut is expected here: users of the connection listen too
       ends.push(end);
     }
     return ends as [Duplex, Duplex];

@@ -1,8 +1,8 @@
-/** testing: what work takes of the processor, for tests that bound it: other than the time that passes, it is the same on a busy machine. */
+/** testing: processor time, for tests that bound it: unlike elapsed time, it is the same on a busy machine. */
 
 import type { TestContext } from 'node:test';
 
-/** Begins to measure; each call of the result tells the milliseconds of this thread since then. */
+/** Starts a measurement; each call of the result returns the milliseconds of this thread since then. */
 export function cpuTime(): () => number {
   const before = process.threadCpuUsage();
   return () => {
@@ -12,8 +12,8 @@ export function cpuTime(): () => number {
 }
 
 /**
- * Replaces the processor time of this thread until the test ends: read number `read`, from 1, is `stepMs(read)` later than
- * the read before it. Returns how often it was read.
+ * Replaces the processor time of this thread until the test ends: read number `read`, from 1, is `stepMs(read)` later than the read before
+ * it. Returns the number of reads.
  */
 export function steppedCpuTime({ mock }: TestContext, stepMs: (read: number) => number): () => number {
   let reads = 0;

@@ -146,7 +146,7 @@ test('a cut connection ends every request, once', async (context) => {
   assert.ok(session.isClosed);
 });
 
-/** A server that says what it likes after its settings. */
+/** A server that sends arbitrary bytes after its settings. */
 async function rawServer(
   context: TestContext,
   say: (socket: Socket) => void,
@@ -190,7 +190,7 @@ for (const [what, bytes] of [
   });
 }
 
-/** How a request ends whose head was answered by this. */
+/** Returns how a request ends whose head was answered by this. */
 async function endAfter(context: TestContext, bytes: Buffer): Promise<StreamEnd> {
   const port = await rawServer(
     context,
@@ -263,7 +263,7 @@ test('requests that begin in one turn of the event loop go out in one write', as
   });
   context.after(() => session.destroy(undefined));
   ask(session, Buffer.from('one'));
-  // As what comes on another socket: after this one's microtasks and ticks.
+  // Like data on another socket: after the microtasks and ticks of this one.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   ask(session, Buffer.from('two'));
   await new Promise((resolve) => setImmediate(resolve));
@@ -287,7 +287,7 @@ test('a paced stream gets no more than its window until what came is consumed', 
     onEnd: ended.resolve,
   });
   stream.end(Buffer.alloc(0));
-  // What is not paced goes past it on the same connection, and comes later than all that was allowed.
+  // Unpaced data passes on the same connection, and arrives after everything that was allowed.
   while (received < 256 * 1024) await new Promise(setImmediate);
   await ask(session, Buffer.alloc(0)).answer;
   assert.equal(received, 256 * 1024);

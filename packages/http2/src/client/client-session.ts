@@ -1,9 +1,9 @@
 /**
- * The client's end of a connection: requests out, answers in, many at a time. It knows no retries, no timeouts and no
- * reconnecting; whoever uses it does.
+ * The client side of a connection: requests out, answers in, many at a time. It has no retries, timeouts or reconnects; its users implement
+ * them.
  *
- * Everything that is made in one turn of the event loop goes out in one write: what a turn read from many connections of a
- * server becomes requests on this one.
+ * Everything created in one turn of the event loop is sent in one write: the requests that a turn read from many connections of a server
+ * are forwarded together on this one.
  */
 
 import type { Duplex } from 'node:stream';
@@ -24,19 +24,19 @@ import type { StreamEvents } from './client-stream.ts';
 
 export interface ClientSessionOptions {
   readonly clock: Clock;
-  /** What a server may send of one answer, and of all, before it is read. */
+  /** Bytes that a server may send of one answer, and of all, before they are read. */
   readonly streamWindowBytes: number;
   readonly connectionWindowBytes: number;
-  /** The server has spoken: its first settings are here. */
+  /** Called when the server's first settings have arrived. */
   readonly onReady: () => void;
-  /** Once, last, after every stream was told. */
+  /** Called once, last, after every stream was notified. */
   readonly onClose: (error: Error | undefined) => void;
 }
 
 const headerLimits = { bytesMax: 64 * 1024, fieldsMax: 256 };
-/** A server sends these when it likes: the bound is only against one that has gone mad. */
+/** A server may send these at any time: the bound is only against a faulty one. */
 const emptyFrames = { burst: 10_000, perSecond: 1_000 };
-/** The last number that a stream can have. */
+/** The highest stream identifier. */
 const streamIdMax = 2 ** 31 - 1;
 
 export class ClientSession {
@@ -46,7 +46,7 @@ export class ClientSession {
   readonly #incoming: Incoming;
   readonly #window: ReceiveWindow;
   readonly #streams = new Map<number, ClientStream>();
-  /** Those that the server has no room for yet. */
+  /** Streams that exceed the server's limit of concurrent streams. */
   readonly #waiting = new Set<ClientStream>();
   readonly #pings: (() => void)[] = [];
   #nextId = 1;
@@ -83,7 +83,7 @@ export class ClientSession {
     if (more > 0) this.#outgoing.append(numberFrame(frameType.windowUpdate, 0, more));
   }
 
-  /** New requests may begin. */
+  /** Reports whether new requests may begin. */
   get isOpen(): boolean {
     return !this.#isClosing && !this.#isClosed && this.#nextId <= streamIdMax;
   }
@@ -92,17 +92,17 @@ export class ClientSession {
     return this.#isClosed;
   }
 
-  /** Requests under way, and those that wait for their turn. */
+  /** Number of requests in progress and waiting. */
   get load(): number {
     return this.#streams.size + this.#waiting.size;
   }
 
-  /** How many the server lets be under way at once. */
+  /** Number of concurrent requests that the server allows. */
   get concurrentMax(): number {
     return this.#concurrentMax;
   }
 
-  /** `block`: the headers, encoded. A bodiless one is sent whole, and never written to. To be called while it is open. */
+  /** `block`: the encoded headers. A bodiless request is sent whole, and never written to. The session must be open. */
   request(block: string, events: StreamEvents, isBodiless = false): ClientStream {
     const stream = new ClientStream(block, events, {
       outgoing: this.#outgoing,
@@ -121,13 +121,13 @@ export class ClientSession {
     this.#outgoing.append(frame(frameType.ping, 0, 0, Buffer.alloc(8)));
   }
 
-  /** Takes no new requests, and ends when those under way have. */
+  /** Accepts no new requests, and closes when those in progress have completed. */
   close(): void {
     this.#isClosing = true;
     if (this.#streams.size === 0 && this.#waiting.size === 0) this.destroy(undefined);
   }
 
-  /** Ends everything now. */
+  /** Closes everything now. */
   destroy(error: Error | undefined): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -136,7 +136,7 @@ export class ClientSession {
     this.#streams.clear();
     const faults: unknown[] = [];
     for (const stream of streams) {
-      // One that fails at it is no reason not to tell the others.
+      // A failure of one must not prevent the notification of the others.
       try {
         stream.lost(error);
       } catch (fault) {
@@ -202,7 +202,7 @@ export class ClientSession {
   #data(id: number, payload: Buffer, flowBytes: number, isLast: boolean): void {
     if (!this.#window.take(flowBytes))
       throw new ConnectionError(errorCode.flowControl, 'DATA exceeds the flow-control window');
-    // Also of a stream that nobody waits for any more.
+    // Also for a stream without a reader.
     const given = this.#window.give(flowBytes);
     if (given > 0) this.#outgoing.append(numberFrame(frameType.windowUpdate, 0, given));
     this.#streams.get(id)?.data(payload, flowBytes, isLast);
@@ -232,7 +232,7 @@ export class ClientSession {
     this.#options.onReady();
   }
 
-  /** The server ends: what it has not begun, it never will. */
+  /** The server closes: requests that it has not begun will not be processed. */
   #goAway(lastId: number, code: number): void {
     this.#isClosing = true;
     const reason = new Error(`the server sent GOAWAY (HTTP/2 code ${code})`);

@@ -7,21 +7,21 @@ import { errorCode, frameType, windowMax } from '../protocol.ts';
 import { ReceiveWindow } from '../receive-window.ts';
 
 export interface StreamEvents {
-  /** The head of the answer, and its trailers where there are any. */
+  /** The head of the answer, and its trailers if any. */
   onHead(fields: readonly Field[]): void;
   onData(chunk: Buffer): void;
-  /** The server may send more only after `consumed`: for those who do not read everything at once. Absent: no. */
+  /** The server may send more only after `consumed`, for readers that do not read everything at once. Absent: no. */
   readonly isPaced?: boolean;
-  /** Once, last. */
+  /** Called once, last. */
   onEnd(end: StreamEnd): void;
 }
 
 export interface StreamEnd {
-  /** The answer came to its end. */
+  /** The answer is complete. */
   readonly isWhole: boolean;
-  /** The server has not begun with the request for sure. */
+  /** The server has certainly not begun to process the request. */
   readonly isUnsent: boolean;
-  /** What broke it off; absent when it was reset by number alone. */
+  /** Reason of the failure; absent if it was reset only with a code. */
   readonly error?: Error | undefined;
   readonly code: number;
 }
@@ -29,20 +29,20 @@ export interface StreamEnd {
 export interface ClientStreamHost {
   readonly outgoing: Outgoing;
   readonly receiveWindowBytes: number;
-  /** The request is its head alone. */
+  /** The request consists only of its head. */
   readonly isBodiless: boolean;
   ended(stream: ClientStream): void;
 }
 
 export class ClientStream implements Sender {
-  /** 0: it waits for its turn. */
+  /** 0: waiting to be sent. */
   id = 0;
   readonly #block: string;
   readonly #events: StreamEvents;
   readonly #host: ClientStreamHost;
   readonly #receive: ReceiveWindow;
   #window = 0;
-  /** What could not be sent yet. */
+  /** Data that could not be sent yet. */
   #waiting: Uint8Array[] = [];
   #isRequestWhole: boolean;
   #isRequestSent: boolean;
@@ -76,14 +76,14 @@ export class ClientStream implements Sender {
     if (this.id !== 0) this.#send();
   }
 
-  /** The answer is not wanted any more. */
+  /** Cancels the request. */
   reset(code: number = errorCode.cancel): void {
     if (this.#isEnded) return;
     if (this.id !== 0) this.#host.outgoing.append(numberFrame(frameType.resetStream, this.id, code));
     this.#finish({ isWhole: false, isUnsent: this.id === 0, code });
   }
 
-  /** By WINDOW_UPDATE or SETTINGS. False: it would be larger than a window can be. */
+  /** Called for WINDOW_UPDATE or SETTINGS. Returns false if the window would exceed its maximum. */
   widen(bytes: number): boolean {
     this.#window += bytes;
     if (this.#waiting.length > 0) this.#send();
@@ -121,7 +121,7 @@ export class ClientStream implements Sender {
     this.#give(this.#events.isPaced ? flowBytes - chunk.length : flowBytes);
   }
 
-  /** So much of what `onData` was given has been read, where it is paced. */
+  /** Called when this many bytes of `onData` have been read, if it is paced. */
   consumed(bytes: number): void {
     if (!this.#isEnded) this.#give(bytes);
   }
@@ -130,17 +130,17 @@ export class ClientStream implements Sender {
     this.#finish({ isWhole: false, isUnsent: code === errorCode.refusedStream, code });
   }
 
-  /** The server will not look at it. */
+  /** Called when the server will not process it. */
   refused(error: Error): void {
     this.#finish({ isWhole: false, isUnsent: true, error, code: errorCode.refusedStream });
   }
 
-  /** The connection is gone. */
+  /** Called when the connection is lost. */
   lost(error: Error | undefined): void {
     this.#finish({ isWhole: false, isUnsent: this.id === 0, error, code: errorCode.none });
   }
 
-  /** All at once when the windows allow it: most requests fit. */
+  /** Sends everything at once if the windows allow it, as for most requests. */
   #send(): void {
     const { outgoing } = this.#host;
     while (outgoing.isOpen && this.sendSome());
@@ -153,7 +153,7 @@ export class ClientStream implements Sender {
   }
 
   #answerEnded(): void {
-    // A server may answer before it has read everything; what is left would be for nobody.
+    // A server may answer before it has read everything; the rest is not needed.
     if (!this.#isRequestSent && this.id !== 0) {
       this.#host.outgoing.append(numberFrame(frameType.resetStream, this.id, errorCode.none));
     }

@@ -1,8 +1,8 @@
 /**
- * Blocks of headers into headers (RFC 7541). Blocks change the table that later ones refer to, so each must be decoded to its
- * end, whether or not anybody wants it.
+ * Decodes header blocks (RFC 7541). Blocks change the table that later ones refer to, so each must be decoded completely, even if its
+ * headers are not used.
  *
- * A small block may stand for very much: what is over the limits is counted and dropped, never copied.
+ * A small block may expand to very much: headers over the limits are counted and dropped, never copied.
  */
 
 import { ConnectionError } from '../errors.ts';
@@ -12,7 +12,7 @@ import { huffmanDecoded } from './huffman.ts';
 import { staticFields } from './static-table.ts';
 
 export interface HeaderLimits {
-  /** As SETTINGS_MAX_HEADER_LIST_SIZE counts: 32 more than its characters for each header. */
+  /** Counted like SETTINGS_MAX_HEADER_LIST_SIZE: 32 more than its characters for each header. */
   readonly bytesMax: number;
   readonly fieldsMax: number;
 }
@@ -30,7 +30,7 @@ export class HpackDecoder {
     this.#limits = limits;
   }
 
-  /** Undefined when there are more headers than the limits allow. */
+  /** Returns undefined if the headers exceed the limits. */
   decode(bytes: Buffer, start: number, end: number): readonly Field[] | undefined {
     this.#bytes = bytes;
     this.#at = start;
@@ -49,7 +49,7 @@ export class HpackDecoder {
     return isOver ? undefined : fields;
   }
 
-  /** Only before the first header. */
+  /** Allowed only before the first header. */
   #sizeUpdates(): void {
     while (this.#at < this.#end && (this.#bytes[this.#at]! & 0xe0) === 0x20) {
       const size = this.#integer(0x1f);
@@ -101,7 +101,7 @@ export class HpackDecoder {
   }
 }
 
-/** What blocks put aside for later ones; the newest has index 0, the oldest leave when there is no room. */
+/** Headers that blocks store for later ones; the newest has index 0, the oldest are evicted when there is no room. */
 class DynamicTable {
   /** Oldest first. */
   readonly #fields: Field[] = [];
@@ -112,7 +112,7 @@ class DynamicTable {
     return this.#fields[this.#fields.length - 1 - index];
   }
 
-  /** One that is larger than the table empties it and does not go in. */
+  /** A header larger than the table empties it and is not added. */
   add(field: Field): void {
     this.#fields.push(field);
     this.#size += field.size;

@@ -1,9 +1,6 @@
-/**
- * One header as it was decoded. What can be said of it alone is found out when it is made: most are in a table by then and
- * come again with every request.
- */
+/** One decoded header. Its checks are made on creation: most headers are in a table by then and repeat with every request. */
 
-/** What a request may make of a header. */
+/** Role of a header in a request. */
 export const role = {
   /** Not allowed in any request. */
   bad: 0,
@@ -25,7 +22,7 @@ const roles = new Map<string, Role>([
   [':authority', role.authority],
   ['host', role.host],
   ['content-length', role.contentLength],
-  // They are about a connection of HTTP/1.1 (RFC 9113, 8.2.2).
+  // They concern a connection of HTTP/1.1 (RFC 9113, 8.2.2).
   ['connection', role.bad],
   ['proxy-connection', role.bad],
   ['keep-alive', role.bad],
@@ -48,7 +45,7 @@ export class Field {
     this.role = roleOf(name, value);
   }
 
-  /** As RFC 7541 counts it. */
+  /** Counted as in RFC 7541. */
   get size(): number {
     return this.name.length + this.value.length + 32;
   }

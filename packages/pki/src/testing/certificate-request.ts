@@ -1,4 +1,4 @@
-/** PKCS #10 requests (RFC 2986) with a new key, as somebody makes them who wants to become a user. */
+/** PKCS #10 requests (RFC 2986) with a new key, like those of a future user. */
 
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
@@ -13,14 +13,14 @@ const attribute = (id: string, value: string): Der => sequence(objectIdentifier(
 export interface RequestOptions {
   /** The organizations are in one set with the name. */
   readonly together?: boolean;
-  /** Attributes of the subject besides: identifier and text. */
+  /** Additional attributes of the subject: identifier and text. */
   readonly attributes?: readonly (readonly [string, string])[];
   readonly dnsNames?: readonly string[];
   readonly emailAddresses?: readonly string[];
   /** Four bytes or sixteen. */
   readonly ipAddresses?: readonly Uint8Array[];
   readonly uris?: readonly string[];
-  /** Extensions that are asked for besides. */
+  /** Additional requested extensions. */
   readonly extensions?: readonly Der[];
 }
 
@@ -31,7 +31,7 @@ export interface KeyAndRequest {
   readonly pem: string;
 }
 
-/** As an object carries it: base64 of PEM. */
+/** Returns base64 of PEM, as in an object. */
 export const certificateRequest = (
   commonName: string,
   organizations: readonly string[] = [],
@@ -59,7 +59,7 @@ export function newRequest(
   return { key: privateKey, pem: requestPem(information, sign('sha256', information, privateKey)) };
 }
 
-/** Whatever it says, with whatever signature. */
+/** Builds a request with any content and any signature. */
 export function requestPem(information: Der, signature: Buffer): string {
   const body = sequence(information, sequence(objectIdentifier(ecdsaWithSha256)), bits(signature)).toString('base64');
   return `-----BEGIN CERTIFICATE REQUEST-----\n${body}\n-----END CERTIFICATE REQUEST-----\n`;

@@ -1,4 +1,4 @@
-/** Two-variable comprehensions: macros, and the function that `transformMap` is made of. */
+/** Two-variable comprehensions: macros, and the function that `transformMap` uses. */
 
 import { noSuchOverload } from '../../errors.ts';
 import { overload } from '../../environment.ts';
@@ -9,7 +9,7 @@ import * as t from '../../types.ts';
 const K = t.param('K');
 const V = t.param('V');
 const map = t.mapOf(K, V);
-/** Loops insert in place (see `evaluate/plan-loop`): nobody else can call this name. */
+/** Loops insert in place (see `evaluate/plan-loop`): this name cannot be called otherwise. */
 const unreached = (): never => noSuchOverload();
 
 export const twoVariableComprehensions: Library = {

@@ -11,7 +11,7 @@ import { allocate, nodeBytes, work } from '../../work.ts';
 
 const precisionMax = 1000;
 
-/** What versions of the library disagree about. */
+/** Differences between versions of the library. */
 export interface FormatDialect {
   readonly any: (value: CelValue) => string;
   readonly decimal: (value: CelValue) => string;
@@ -44,7 +44,7 @@ export function formatString(text: string, args: CelList, dialect: FormatDialect
     if (next >= args.size) fail(`index ${next} out of range`);
     work(nsPerClause);
     result += formatOne(dialect, letter, precision === undefined ? 6 : Number(precision), args.at(next));
-    // A short text can repeat long values: what comes out is bounded too.
+    // A short text can repeat long values: the result is bounded too.
     limited(result.length);
     next += 1;
     at = percent + all.length;
@@ -97,7 +97,7 @@ function hexadecimal(value: CelValue): string {
   return integer(value, 'only integers, byte buffers, and strings can be formatted as hex').toString(16);
 }
 
-/** Names of what is no number; also accepted when given as text. */
+/** Names of values that are not numbers; also accepted as text. */
 function special(value: CelValue): string | undefined {
   if (!(value instanceof Double) || Number.isFinite(value.value)) return undefined;
   return Number.isNaN(value.value) ? 'NaN' : value.value > 0 ? 'Infinity' : '-Infinity';
@@ -110,7 +110,7 @@ function numberOf(value: CelValue, clause: string): number {
   return wrong(`${clause} clause can only be used on doubles`, value);
 }
 
-/** Exact decimal digits, a half rounded to even, as C and Go do; toFixed rounds halves up and stops at 100. */
+/** Formats exact decimal digits, a half rounded to even, as C and Go do; toFixed rounds halves up and stops at 100. */
 export function fixedPoint(value: CelValue, precision: number): string {
   const number =
     typeof value === 'number' || typeof value === 'bigint' ? BigInt(value) : numberOf(value, 'fixed-point');
@@ -125,7 +125,7 @@ export function fixedPoint(value: CelValue, precision: number): string {
   return mantissa < 0n || Object.is(number, -0) ? `-${body}` : body;
 }
 
-/** A finite double as an integer divided by two so many times. */
+/** Returns a finite double as an integer and a number of halvings. */
 function exactDouble(value: number): { mantissa: bigint; halvings: bigint } {
   let halvings = 0;
   let scaled = value;
@@ -142,17 +142,17 @@ export function scientific(value: CelValue, precision: number): string {
   return `${mantissa}e${exponent[0]!}${exponent.slice(1).padStart(2, '0')}`;
 }
 
-/** Formatting one value, without those inside of it. */
+/** Reports the formatting of one value, without its elements. */
 export function reportFormatted(value: CelValue): void {
   allocate(typeof value === 'string' || value instanceof Uint8Array ? nodeBytes + 2 * value.length : nodeBytes);
   work(nsPerFormatted);
 }
 
 const nsPerFormatted = 200;
-/** Up to a thousand digits of a double. */
+/** A double has up to a thousand digits. */
 const nsPerClause = 10_000;
 
-/** `%s` of anything; inside of lists and maps strings are shown bare too. */
+/** `%s` of any value; strings inside of lists and maps are not quoted either. */
 function formatAny(value: CelValue): string {
   reportFormatted(value);
   if (value === null) return 'null';

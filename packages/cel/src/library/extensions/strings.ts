@@ -19,7 +19,7 @@ const nsPerPart = 50;
 const nsPerLetter = 30;
 const outOfRange = (index: CelInt): never => fail(`index out of range: ${index}`);
 
-/** Where in UTF-16 a code point begins. */
+/** Returns the UTF-16 index of a code point. */
 const unitIndex = (text: string, index: number): number => {
   work(2 * Math.min(index, text.length));
   let at = 0;
@@ -27,7 +27,7 @@ const unitIndex = (text: string, index: number): number => {
   return at;
 };
 
-/** A position in UTF-16 as one in code points; -1 stays. */
+/** Converts a UTF-16 index to one in code points; -1 stays. */
 const pointIndex = (text: string, at: number): number => (at === -1 ? -1 : codePointCount(text.slice(0, at)));
 
 function charAt(text: string, index: CelInt): string {
@@ -69,7 +69,7 @@ function splitText(text: string, separator: string): string[] {
   return parts;
 }
 
-/** Replacing nothing puts the replacement around every character. */
+/** Replacing the empty text inserts the replacement around every character. */
 function between(chars: readonly string[], replacement: string, limit: number): string {
   allocate(chars.length + Math.min(limit, chars.length + 1) * replacement.length);
   work(chars.length * nsPerPart);
@@ -111,10 +111,10 @@ const recased = (text: string, letters: RegExp, change: (letters: string) => str
 };
 const upper = (text: string): string => recased(text, /[a-z]+/g, (letters) => letters.toUpperCase());
 const lower = (text: string): string => recased(text, /[A-Z]+/g, (letters) => letters.toLowerCase());
-/** White space as Unicode defines it, which is not quite JavaScript's. */
+/** White space as defined by Unicode, which differs from JavaScript. */
 const space = /\p{White_Space}/u;
 
-/** By hand: a regular expression for the end tries again at every space in the middle. */
+/** Not a regular expression, which would retry at every space in the middle. */
 function trim(text: string): string {
   let start = 0;
   let end = text.length;
