@@ -1,5 +1,5 @@
 /**
- * What the operator keeps of the management plane: the four kinds, and of namespaces, Secrets and ConfigMaps only what is its own, and the Leases of
+ * The cache of the management plane: the four kinds, of namespaces, Secrets and ConfigMaps only the operator's own, and the Leases of
  * controller managers. Other objects are not listed. managedFields and the last-applied annotation are dropped.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The operator: all controllers of the group on one manager. It reads the management plane through one narrow cache, and the host's
- * Tenants through another; where both are one Hangar, nothing is different.
+ * The operator: all controllers of the group on one manager. It reads the management plane through one narrow cache, and the host's Tenants
+ * through another, also where both are one Hangar.
  */
 
 import type { Client } from '@hangar/client';
@@ -26,17 +26,17 @@ import {
 } from './registration/lost-controller-managers.ts';
 
 export interface OperatorOptions {
-  /** Where the four kinds are: Hangar's own management plane, or any Kubernetes. Closed by who made it. */
+  /** Serves the four kinds: Hangar's own management plane, or any Kubernetes. Closed by its creator. */
   readonly management: Client;
   /** The Hangar whose tenants virtual control planes are. */
   readonly host: TenantHost;
-  /** Absent: this process works without asking anybody. */
+  /** Absent: this process works without leader election. */
   readonly leaderElection?: LeaderElectionOptions | undefined;
   /** `/metrics`. Absent or false: nowhere. */
   readonly metrics?: ListenOptions | false | undefined;
   /** `/healthz`, `/livez`, `/readyz`. Absent: where the metrics are. */
   readonly health?: ListenOptions | false | undefined;
-  /** Absent: one of its own. */
+  /** Absent: a new one. */
   readonly registry?: MetricsRegistry | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
@@ -45,7 +45,7 @@ export interface OperatorOptions {
   readonly failpoints?: Pick<Failpoints, 'hit'> | undefined;
 }
 
-/** Nothing happens before `run`. The definitions must be there by then: see `installDefinitions`. */
+/** Starts nothing before `run`. The definitions must be installed by then: see `installDefinitions`. */
 export function controlPlaneOperator(options: OperatorOptions): Manager {
   const { management, host, clock = systemClock, random = systemRandom, leaderElection } = options;
   const { metrics = false, health = metrics, registry, failpoints } = options;

@@ -1,6 +1,6 @@
 /**
- * Writes what differs of a status, and nothing when nothing does. With the resourceVersion of the object that was looked at: others
- * write conditions too, and a merge patch replaces lists as a whole. Whoever comes second gets `Conflict` and is called again.
+ * Writes the differences of a status, and nothing when there are none. Sends the resourceVersion of the object that was read: others write
+ * conditions too, and a merge patch replaces whole lists. The second writer gets `Conflict` and retries.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -9,14 +9,14 @@ import { keyOf } from '@hangar/client';
 
 export interface StatusWrite<T extends ApiObject & { status?: object }> {
   readonly kind: Kind<T>;
-  /** As it was looked at. */
+  /** As read. */
   readonly object: T;
-  /** All of it. */
+  /** The complete status. */
   readonly status: NonNullable<T['status']>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Whether there was something to write. Rejects with `Conflict`, `NotFound`. */
+/** Resolves with whether there was something to write. Rejects with `Conflict`, `NotFound`. */
 export async function writeStatus<T extends ApiObject & { status?: object }>(
   client: Client,
   { kind, object, status, signal }: StatusWrite<T>,
@@ -29,7 +29,7 @@ export async function writeStatus<T extends ApiObject & { status?: object }>(
   return true;
 }
 
-/** As a merge patch: what is gone is null. Undefined: nothing. */
+/** Returns a merge patch: removed fields are null. Undefined: no difference. */
 export function changedFields(before: object, after: object): object | undefined {
   const [old, now] = [Object.entries(before), Object.entries(after).filter(([, value]) => value !== undefined)];
   const [oldFields, fields] = [new Map(old), new Map(now)];

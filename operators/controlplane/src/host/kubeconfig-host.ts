@@ -1,7 +1,7 @@
 /**
- * A host of which the operator knows little: it may work on `tenants` and create `tenants/kubeconfig`, and no more. Each tenant is
- * entered with a certificate that the tenant's own authority issues for an hour. Certificates are kept, connections are not: a
- * tenant is entered seldom, and there may be thousands.
+ * A host with limited permissions for the operator: it may manage `tenants` and create `tenants/kubeconfig`, and no more. Each tenant is
+ * accessed with a certificate that the tenant's own CA issues for an hour. Certificates are cached, connections are not: a tenant is
+ * accessed rarely, and there may be thousands.
  */
 
 import { connect } from '@hangar/client';
@@ -21,7 +21,7 @@ export interface KubeconfigHostOptions extends ConnectOptions {
   readonly servingCa?: (() => string | Promise<string>) | undefined;
 }
 
-/** Whoever made it closes `client`. */
+/** The creator closes `client`. */
 export function kubeconfigHost(options: KubeconfigHostOptions): TenantHost {
   const { config, internalUrl, externalUrl, servingCa, ...connection } = options;
   const client = connect(config, connection);
@@ -41,7 +41,7 @@ export function kubeconfigHost(options: KubeconfigHostOptions): TenantHost {
 }
 
 const passSeconds = 3600;
-/** A certificate is shown when a connection is made: one that ends a moment later is none. */
+/** A certificate is shown when a connection is opened: one that expires soon is not used. */
 const spareMs = 10 * 60_000;
 const passesMax = 1024;
 
@@ -50,7 +50,7 @@ interface Pass {
   readonly untilMs: number;
 }
 
-/** Certificates by path, the one that was used last at the end. */
+/** Certificates by path, the most recently used last. */
 class Passes {
   readonly #client: Client;
   readonly #clock: { now(): number };
@@ -61,7 +61,7 @@ class Passes {
     this.#clock = clock;
   }
 
-  /** A tenant that was destroyed and made anew has another authority: it refuses the old certificate, and a new one is asked for. */
+  /** A tenant that was destroyed and recreated has another CA: it refuses the old certificate, and a new one is requested. */
   credentialsOf(path: string): Credentials {
     return {
       headers: () => ({}),

@@ -7,7 +7,7 @@ export interface TenantSpec {
   hosts?: string[];
   suspension?: 'ReadOnly' | 'Offline';
   deletionPolicy?: 'Retain' | 'Destroy';
-  /** Others' business: never written here. */
+  /** Managed by others: never written here. */
   quota?: object;
 }
 
@@ -23,5 +23,5 @@ export const Tenant = defineKind<TenantObject>({
   isNamespaced: false,
 });
 
-/** Where a tenant is below its host's own address. */
+/** Path of a tenant below its host's address. */
 export const tenantPath = (path: string): string => `/clusters/${path}/control-plane`;

@@ -1,6 +1,6 @@
 /**
- * kube-public/cluster-info: where a node that knows nothing but a token learns where it joins. Every tenant is born with one that has
- * the host's own address; it is written only where nodes join elsewhere. What a signer added to it stays.
+ * kube-public/cluster-info: gives a node that has only a token the address to join. Every new tenant has one with the host's own address;
+ * it is written only where nodes join elsewhere. Signatures in it stay.
  */
 
 import { ConfigMap } from '@hangar/client/kinds/core-v1';
@@ -9,7 +9,7 @@ import type { Writes } from '../control-plane/writes.ts';
 
 const key = { namespace: 'kube-public', name: 'cluster-info' };
 
-/** A kubeconfig without users: whoever reads it brings one. */
+/** A kubeconfig without users: the reader adds its own. */
 export const clusterInfo = (server: string, ca: string): string =>
   [
     'apiVersion: v1',

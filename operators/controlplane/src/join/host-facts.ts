@@ -1,4 +1,4 @@
-/** What is the same for all tenants of a host, and is asked once: its version. */
+/** Caches facts that are the same for all tenants of a host: its version. */
 
 import type { Client } from '@hangar/client';
 
@@ -26,7 +26,7 @@ export class HostFacts {
       headers: { accept: 'application/json' },
     });
     const { gitVersion = '' } = JSON.parse((await answer.body()).toString()) as { gitVersion?: string };
-    // What comes behind the numbers is who built it; nodes compare the numbers.
+    // The suffix behind the numbers identifies the build; nodes compare the numbers.
     return /^v\d+\.\d+\.\d+/.exec(gitVersion)?.[0] ?? gitVersion;
   }
 }

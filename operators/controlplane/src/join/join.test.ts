@@ -1,4 +1,4 @@
-/** What nodes join with. */
+/** Join credentials of nodes. */
 
 import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * What a node joins with: a bootstrap token of a day, the address, and the fingerprint of the authority. Kept in the management
- * namespace, and from there put into the tenant: what was made and not written down would be a way in that nobody knows of.
+ * The join credentials of a node: a bootstrap token for a day, the address, and the fingerprint of the CA. Stored in the management
+ * namespace first, and then put into the tenant: a token that is not stored would be an untracked credential.
  */
 
 import { X509Certificate } from 'node:crypto';
@@ -38,18 +38,18 @@ const tokenPattern = /^[a-z0-9]{6}\.[a-z0-9]{16}$/;
 export function newMaterial(nowMs: number, random: Random): JoinMaterial {
   const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
   const word = (length: number): string => Array.from({ length }, () => letters[random.below(letters.length)]).join('');
-  // Kubernetes keeps whole seconds.
+  // Kubernetes stores whole seconds.
   const endMs = Math.floor((nowMs + lifeMs) / 1000) * 1000;
   return { token: `${word(6)}.${word(16)}`, expiresAtMs: endMs, renewsAtMs: renewalMs(nowMs, endMs, random) };
 }
 
-/** What the Secret holds, while it counts: undefined when a new token is due. */
+/** Returns the content of the Secret, while it is valid: undefined when a new token is due. */
 export function materialOf(pass: Pass, secret: SecretObject | undefined): JoinMaterial | undefined {
   if (!isIntact(secret, joinKeys, pass.controlPlane)) return undefined;
   const token = textOf(secret, 'token');
   if (!tokenPattern.test(token)) return undefined;
   const material = { token, expiresAtMs: expiresAtMs(secret), renewsAtMs: renewsAtMs(secret) };
-  // Where nobody asked for nodes the first token simply ends: whoever wants another one deletes the Secret.
+  // Without a join endpoint the first token simply expires: a user deletes the Secret to get another one.
   return pass.isJoinWanted && material.renewsAtMs <= pass.world.clock.now() ? undefined : material;
 }
 
@@ -87,8 +87,7 @@ export function joinSecret(pass: Pass, { token, expiresAtMs, renewsAtMs }: JoinM
 }
 
 /**
- * kubeadm takes a host and a port, and no path: an address with a path is given to it in a file, the one under the key
- * `discovery.kubeconfig`.
+ * kubeadm accepts a host and a port, and no path: an address with a path is passed in a file, the one under the key `discovery.kubeconfig`.
  */
 function joinCommand(server: string, token: string, caHash: string): string {
   const { hostname, port, pathname } = new URL(server);
@@ -97,7 +96,7 @@ function joinCommand(server: string, token: string, caHash: string): string {
   return `kubeadm join --discovery-file discovery.kubeconfig --tls-bootstrap-token ${token}`;
 }
 
-/** As kubeadm pins it: of the first authority's public key. '' without an authority of its own. */
+/** Hash of the first CA's public key, as kubeadm pins it. '' without a CA. */
 function authorityHash(pem: string): string {
   if (pem === '') return '';
   const key = new X509Certificate(pem).publicKey.export({ type: 'spki', format: 'der' });

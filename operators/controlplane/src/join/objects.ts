@@ -1,6 +1,6 @@
 /**
- * What a joining node expects to find, as kubeadm leaves it behind: two ConfigMaps that tell it how to be, a bootstrap token, and
- * the rights of those who come with such a token. Names and subjects are kubeadm's: nodes and tools look for them.
+ * The objects that a joining node expects, as kubeadm creates them: two ConfigMaps with the configuration, a bootstrap token, and the
+ * permissions of its bearers. Names and subjects are those of kubeadm, because nodes and tools look for them.
  */
 
 import { ConfigMap, Secret } from '@hangar/client/kinds/core-v1';
@@ -15,7 +15,7 @@ const bootstrappers = 'system:bootstrappers:kubeadm:default-node-token';
 
 export interface JoinWish {
   readonly path: string;
-  /** Where nodes join: a whole URL. */
+  /** URL that nodes join. */
   readonly server: string;
   readonly version: string;
 }
@@ -79,7 +79,7 @@ function readable(namespace: string, name: string, configMap: string, subjects: 
   ];
 }
 
-/** The one object that is another every day. */
+/** The only object that changes every day. */
 export function bootstrapToken({ token, expiresAtMs }: JoinMaterial): InsideObject {
   const [id, secret] = token.split('.') as [string, string];
   const texts = {

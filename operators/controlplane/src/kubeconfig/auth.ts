@@ -1,4 +1,4 @@
-/** Who the administrator of a control plane is, as its class says. */
+/** The administrator of a control plane, as configured in its class. */
 
 import type { ControlPlaneClass } from '../api/index.ts';
 
@@ -10,7 +10,7 @@ export interface Auth {
   readonly role: string;
 }
 
-/** The user of certificates, the ServiceAccount of tokens, and the binding that gives either of them its role. */
+/** The user of certificates, the ServiceAccount of tokens, and the binding that grants either of them its role. */
 export const adminName = 'controlplane-admin';
 export const systemNamespace = 'kplane-system';
 
@@ -22,10 +22,10 @@ const models: Readonly<Record<string, AuthModel>> = {
   certificate: 'certificate',
 };
 
-/** Why a class with another model is refused, and every control plane of it. */
+/** Reason for which a class with another model is refused, and every control plane of it. */
 export const unsupportedAuthModel = 'UnsupportedAuthModel';
 
-/** Undefined: the class names a model that there is not. */
+/** Undefined: the class names an unknown model. */
 export function authOf(controlPlaneClass: ControlPlaneClass | undefined): Auth | undefined {
   const { model: wanted = 'certificate', defaultRole: role = 'cluster-admin' } = controlPlaneClass?.spec?.auth ?? {};
   const model = Object.hasOwn(models, wanted) ? models[wanted] : undefined;

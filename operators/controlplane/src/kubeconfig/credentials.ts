@@ -1,6 +1,6 @@
 /**
- * What the administrator proves itself with: a client certificate of the tenant's own authority, or a token of a ServiceAccount. Never
- * one of the groups that may do everything: what the administrator may is what its binding says, and ends with it.
+ * The credential of the administrator: a client certificate of the tenant's own CA, or a token of a ServiceAccount. Never with a privileged
+ * group: its permissions come from its binding, and are revoked with it.
  */
 
 import { ServiceAccount } from '@hangar/client/kinds/core-v1';

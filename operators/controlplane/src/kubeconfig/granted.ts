@@ -1,6 +1,6 @@
 /**
- * A server learns of roles and bindings a moment after they were acknowledged, as kube-apiserver does; until then it refuses. A control
- * plane is ready when its administrator is let in.
+ * A server applies roles and bindings a moment after they were acknowledged, as kube-apiserver does; until then it refuses. A control plane
+ * is ready when its administrator is authorized.
  */
 
 import { find } from '@hangar/client';
@@ -23,7 +23,7 @@ export interface GrantedOptions {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when the binding counts, or after about a second: a role may not exist, or allow nothing that can be asked about. */
+/** Resolves when the binding is effective, or after about a second: a role may not exist, or allow nothing that can be reviewed. */
 export async function untilGranted({ tenantClient, auth, clock, signal }: GrantedOptions): Promise<void> {
   const resourceAttributes = await somethingAllowed(tenantClient, auth.role, signal);
   if (!resourceAttributes) return;

@@ -1,4 +1,4 @@
-/** The kubeconfig Secret: put right whatever happens to it, and what it gives ends when it should. */
+/** The kubeconfig Secret: repaired after every change, and its credentials expire as they should. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -104,7 +104,7 @@ test('another authority of the host comes into all kubeconfigs', async () => {
   platform.start();
   const before = await ready(platform);
   platform.serving.ca = testAuthority().certificate;
-  // Somebody looks at it for whatever reason; without one it takes minutes.
+  // Triggers a pass; without an event it takes minutes.
   await platform.client.patch(
     ControlPlane,
     { name: 'demo' },

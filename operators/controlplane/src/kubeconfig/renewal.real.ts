@@ -1,4 +1,4 @@
-/** Credentials never run out, though nothing else happens for months. */
+/** Credentials never expire, although nothing else happens for months. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,7 +23,7 @@ for (const [model, lifeMs] of [
     platform.start();
     const key = { namespace: 'kplane-cp-demo', name: 'controlplane-demo-kubeconfig' };
     await client.create(ControlPlaneClass, { metadata: { name: 'gold' }, spec: { auth: { model } } });
-    // Who names an address for nodes wants what they join with to be fresh, too.
+    // A join endpoint requires that the join credentials are renewed, too.
     const joinEndpoint = model === 'token' ? 'https://join.example' : '';
     const spec = { endpoint: 'https://a.example', ...(joinEndpoint === '' ? {} : { joinEndpoint }) };
     await client.create(ControlPlaneEndpoint, { metadata: { name: 'front' }, spec });
@@ -40,13 +40,13 @@ for (const [model, lifeMs] of [
       seen.add(secret.data!['kubeconfig']!);
       tokens.add(join.data!['token']!);
       assert.ok(expiresAtMs(secret) - clock.now() > lifeMs / 6, 'there is always a sixth of its life left');
-      // Nothing happens in between: to the next moment at which something should.
+      // Advances to the next renewal.
       const next = model === 'token' ? [secret, join] : [secret];
       await clock.leap(Math.min(...next.map(renewsAtMs)) - clock.now() + 1000);
     }
     const admin = await adminOf(platform, await client.get(Secret, key), 'demo', 'kubeconfig', clock);
     await admin.list(ConfigMap, { namespace: 'default' });
-    // Neither too seldom nor more often than it has to be.
+    // Neither too rarely nor more often than necessary.
     const isAbout = (count: number, expected: number): boolean =>
       count >= expected * 0.95 && count <= expected * 1.05 + 1;
     const expected = 90 / ((lifeMs / dayMs) * 0.775);

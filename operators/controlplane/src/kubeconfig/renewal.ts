@@ -1,6 +1,6 @@
 /**
- * When credentials are made anew: at four fifths of their life, a little earlier for some than for others, so that those that were
- * made together do not come back together.
+ * Computes when credentials are renewed: at four fifths of their lifetime, with jitter, so that those that were created together are not
+ * renewed together.
  */
 
 import type { Random } from '@hangar/core';

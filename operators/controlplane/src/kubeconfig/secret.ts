@@ -1,4 +1,4 @@
-/** The Secret with a control plane's kubeconfigs: the same credentials, with the address inside of the platform and the one outside. */
+/** The Secret with a control plane's kubeconfigs: the same credentials, with the internal and the external address. */
 
 import { kubeconfig } from '@hangar/pki';
 import { kubeconfigSecretName } from '../api/index.ts';
@@ -11,11 +11,11 @@ import { renewalMs } from './renewal.ts';
 
 export const kubeconfigKeys = ['kubeconfig', 'kubeconfig-external'] as const;
 
-/** Other inputs, other kubeconfigs: who and where, and the tenant that they are for. */
+/** Digest of the inputs of the kubeconfigs: user, addresses, and tenant. */
 const inputsDigest = ({ tenant, servingCa, addresses, auth }: Pass): string =>
   digestOf([tenant!.metadata.uid, servingCa, addresses!.internal, addresses!.external, auth!.model, auth!.role]);
 
-/** It has to be made anew: something that it is made of is another, somebody changed it, or its time has come. */
+/** Reports whether it must be renewed: an input changed, a user changed it, or its renewal time has come. */
 export function isKubeconfigDue(pass: Pass, secret: SecretObject | undefined): boolean {
   return (
     !isIntact(secret, kubeconfigKeys, pass.controlPlane) ||

@@ -1,8 +1,9 @@
 /**
- * Registrations that a class gives to its control planes: one of the control plane's name, owned by it, as the class says. One of that
- * name that somebody else made is left alone for ever.
+ * Creates the registrations that a class defines for its control planes: one of the control plane's name, owned by it. One of that name
+ * with
+ * another creator is never changed.
  *
- * Keyed by control plane. The class is looked at whenever it changes; what is made is put right when somebody changes it.
+ * Keyed by control plane. Watches the class; a registration that a user changed is repaired.
  */
 
 import { find, keyOf } from '@hangar/client';
@@ -15,7 +16,7 @@ import type { ClassRegistration, ControlPlaneRegistrationSpec } from '../api/ind
 import { byClass } from '../control-plane/indexes.ts';
 import { canonicalServices } from './services.ts';
 
-/** The index of `addControlPlaneController` is used. */
+/** Uses the index of `addControlPlaneController`. */
 export const automaticController = (): ControllerOptions<
   ControlPlane,
   [ControlPlaneRegistration],
@@ -63,13 +64,13 @@ export const automaticReconciler =
     }
   };
 
-/** Made for a control plane of this name, by whichever incarnation of it. */
+/** Reports whether it was created for a control plane of this name, by any incarnation of it. */
 function isAutomatic(registration: ControlPlaneRegistration, controlPlane: string): boolean {
   const owner = controllerOf(registration);
   return owner?.kind === 'ControlPlane' && owner.name === controlPlane && owner.apiVersion.startsWith(`${group}/`);
 }
 
-/** `unknown`: the class is not there. It may come back: what there is stays as it is. */
+/** `unknown`: the class does not exist. It may be recreated: the registration stays as it is. */
 async function wantedBy(client: Client, { spec }: ControlPlane): Promise<ClassRegistration | undefined | 'unknown'> {
   if (!spec?.classRef) return undefined;
   const found = await find(client, ControlPlaneClass, { name: spec.classRef.name });
@@ -83,7 +84,7 @@ const specOf = (name: string, { services = [], mode = 'Shared' }: ClassRegistrat
   mode,
 });
 
-/** Endpoint and Secret of its own are a user's business. */
+/** Ignores its endpoint and Secret: users set these. */
 const isAs = (there: ControlPlaneRegistrationSpec, { controlPlaneRef, services, mode }: ControlPlaneRegistrationSpec) =>
   there.controlPlaneRef?.name === controlPlaneRef.name &&
   there.mode === mode &&

@@ -1,5 +1,5 @@
 /**
- * Follows the Leases of controller managers, and reports those of which no replica runs any more.
+ * Follows the Leases of controller managers, and reports those of which no replica runs any longer.
  *
  *     renewal        ├── lease (7 s) ──┤ the replica has stopped by itself
  *                                      ├── grace (10 s) ──┤ lost, unless a replica renews before
@@ -54,7 +54,7 @@ export class ControllerManagerLiveness {
   readonly #options: LivenessOptions;
   readonly #graceMs: number;
   readonly #replicas = new Map<string, Replicas>();
-  /** Which replicas a Lease belongs to, by its namespace and name. */
+  /** The replicas that a Lease belongs to, by its namespace and name. */
   readonly #ofLease = new Map<string, Replicas>();
   readonly #listeners = new Set<(key: string) => void>();
 
@@ -132,7 +132,7 @@ export class ControllerManagerLiveness {
     return Math.max(0, lastMs + this.#graceMs - this.#options.clock.monotonicMs());
   }
 
-  /** One timer for all replicas that can stand in for each other. A renewal does not touch it: it looks again when it fires. */
+  /** One timer for all replicas that can stand in for each other. A renewal does not reset it: the state is checked when it fires. */
   #schedule(replicas: Replicas, delayMs = this.#remainingMs(replicas)): void {
     if (replicas.timer || replicas.isConfirming || replicas.isLost) return;
     replicas.timer = this.#options.clock.after(delayMs, () => {

@@ -1,6 +1,6 @@
 /**
- * ControlPlaneRegistrations: finds out where a control plane is and which kubeconfig opens it, for the services that work on it. The
- * steps are in README.md. Everything that a registration depends on is watched; nothing is asked again for its own sake.
+ * The controller of ControlPlaneRegistrations: resolves the address and the kubeconfig of a control plane, for the services that work on
+ * it. The steps are in README.md. All dependencies of a registration are watched; nothing is polled.
  */
 
 import { find } from '@hangar/client';
@@ -27,12 +27,12 @@ export interface RegistrationWorld {
   readonly followed: FollowedSecrets;
 }
 
-/** For who named one Secret too many: nobody tells when there is room. */
+/** Retry delay when too many Secrets are followed: no event reports free capacity. */
 const noRoomPauseMs = 60_000;
 
 type Watched = [ControlPlane, ControlPlaneEndpoint, Secret];
 
-/** `addRegistrationIndexes` comes first. */
+/** Requires `addRegistrationIndexes` first. */
 export const registrationController = (
   world: RegistrationWorld,
 ): ControllerOptions<ControlPlaneRegistration, [], Watched> => ({
@@ -72,7 +72,7 @@ export const registrationReconciler =
     return result;
   };
 
-/** The cause of the next look. Conflicts bring it back, too. */
+/** Its event triggers the next pass, as conflicts do. */
 async function writeServices(client: Client, { metadata, spec }: ControlPlaneRegistration, signal: AbortSignal) {
   const { uid, resourceVersion, name } = metadata;
   const body = { metadata: { uid, resourceVersion }, spec: { services: canonicalServices(spec.services ?? []) } };
@@ -81,7 +81,7 @@ async function writeServices(client: Client, { metadata, spec }: ControlPlaneReg
 
 interface Resolved {
   readonly resolution: Resolution;
-  /** The Secret that was made for the registration, while it is needed. */
+  /** The Secret that was created for the registration, while it is needed. */
   readonly keep?: SecretReference;
   readonly result?: Result;
 }
@@ -111,8 +111,8 @@ async function resolved(
 }
 
 /**
- * A Secret that is not known yet, as after every start of the operator, is taken for what it was when it was last seen: services must not
- * lose a control plane for that. As soon as it is known, this is looked at again.
+ * A Secret that is not cached yet, as after every start of the operator, counts as unchanged since the last status: services must not lose
+ * a control plane for that. Its arrival triggers another pass.
  */
 function asPublished(
   { status }: ControlPlaneRegistration,
@@ -123,7 +123,7 @@ function asPublished(
   return ready && isSame && resolvedEndpoint !== undefined ? { server: resolvedEndpoint } : undefined;
 }
 
-/** What is missing besides is told first. */
+/** Other missing dependencies are reported first. */
 function noRoom({ followed }: RegistrationWorld, resolution: Resolution): Resolved {
   if (resolution.reason !== 'KubeconfigPending') return { resolution };
   const message = `registrations refer to more than ${followed.sizeMax} Secrets: remove spec.kubeconfigSecretRef to use the Secret of the control plane, or delete registrations`;
@@ -139,9 +139,9 @@ function statusAfter(
   const isReady = resolution.reason === 'Resolved';
   const message = isReady ? '' : resolution.message;
   const next: NewCondition = { type: 'Ready', status: isReady, reason: resolution.reason, message, observedGeneration };
-  // What services say about themselves stays.
+  // Conditions of services stay.
   const conditions = setCondition(status?.conditions, next, clock);
-  // Nothing that does not fit together is ever published.
+  // Never publishes inconsistent values.
   const controllerManager = status?.controllerManager ? { controllerManager: status.controllerManager } : {};
   if (!isReady) return { ready: false, observedGeneration, ...controllerManager, conditions };
   const { address: resolvedEndpoint, secret: resolvedKubeconfigSecretRef } = resolution;

@@ -1,7 +1,7 @@
 /**
- * Which control plane an endpoint's `ControllersReady` is about: the one that it was allocated for, or the only one that names it. Who was
- * alone with it keeps it when others name it, too: else anybody could have two managers set to work there. Of several newcomers it
- * says nothing: a controller manager has one kubeconfig for an endpoint.
+ * Determines the control plane of an endpoint's `ControllersReady`: the one that it was allocated for, or the only one that names it. The
+ * first control plane keeps it when others name it, too: otherwise any user could start two managers for it. Several newcomers get none: a
+ * controller manager has one kubeconfig for an endpoint.
  */
 
 import { controllerOf } from '@hangar/runtime';
@@ -14,10 +14,10 @@ import { isServed } from './served.ts';
 
 type Informers = Pick<Cache, 'informer'>;
 
-/** As Tenants are marked; registrations by their name alone, which has no slash. */
+/** The annotation of Tenants; a registration is marked by its name alone, which has no slash. */
 export const endpointMark = (name: string): string => `endpoint/${name}`;
 
-/** The mark, when a controller manager has the control plane by its endpoint. `before`: how its Tenant is marked so far. */
+/** Returns the mark, when a controller manager runs the control plane by its endpoint. `before`: the current mark of its Tenant. */
 export function markOfEndpoint(
   cache: Informers,
   controlPlane: ControlPlane,
@@ -38,13 +38,13 @@ export function markOfEndpoint(
 export const requestsOfEndpoint = ({ metadata }: ControlPlaneEndpoint, cache: Informers): RequestLike[] =>
   usersOf(cache, metadata.name!).map(requestOf);
 
-/** When a control plane comes, goes, or names another endpoint: who is alone with the endpoint now. */
+/** When a control plane is created, deleted, or names another endpoint: the control planes that share the endpoint. */
 export function requestsOfNeighbours(controlPlane: ControlPlane, cache: Informers): RequestLike[] {
   const all = namers(cache, endpointOf(controlPlane));
   return all.length === 1 ? all.map(requestOf) : [];
 }
 
-/** That it names, or that is allocated for it. */
+/** Returns the endpoint that it names, or that is allocated for it. */
 export const endpointOf = ({ metadata, spec }: ControlPlane): string => spec?.endpointRef?.name ?? metadata.name!;
 
 const usersOf = (cache: Informers, endpoint: string): ControlPlane[] =>

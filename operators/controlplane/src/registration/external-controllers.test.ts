@@ -30,7 +30,7 @@ const start = () =>
 
 const pathOf = (controlPlane: string): string => (controlPlane === 'a' ? 'p' : controlPlane);
 
-/** A control plane and the tenant that it has claimed. */
+/** Creates a control plane and its claimed tenant. */
 async function claimed(client: Client, own: Record<string, string> = {}, name = 'a', more: object = {}) {
   const path = pathOf(name);
   const spec = { virtual: { clusterPath: path }, ...more };
@@ -42,7 +42,7 @@ async function claimed(client: Client, own: Record<string, string> = {}, name = 
 
 const addressOf = (controlPlane: string): string => `https://shared/clusters/${pathOf(controlPlane)}/control-plane`;
 
-/** As the operator's other part says it. */
+/** As the registration controller resolves it. */
 const resolve = (client: Client, name: string, resolvedEndpoint: string | null) =>
   client.status.patch(ControlPlaneRegistration, { name }, { type: 'merge', body: { status: { resolvedEndpoint } } });
 
@@ -52,7 +52,7 @@ async function register(client: Client, name: string, services: string[], contro
   await resolve(client, name, addressOf(controlPlane));
 }
 
-/** As a controller manager does it. */
+/** As a controller manager writes it. */
 const statusOf = (status: Said, reason = 'X') => {
   const condition = {
     type: 'ControllersReady',
@@ -84,7 +84,7 @@ const tenant = (client: Client, value: string | undefined, by: string | undefine
 
 const none = [undefined, undefined];
 
-/** When one that comes last is done, those before it have been looked at. */
+/** Resolves when all earlier events were handled: the last object is done. */
 async function isIdle(client: Client, name = 'z'): Promise<void> {
   await claimed(client, {}, name);
   await register(client, name, ['controllers'], name);
@@ -163,7 +163,7 @@ test("what somebody takes off the tenant is put back, and another's tenant is ne
   operator.forget();
   await client.patch(Tenant, { name: 'p' }, { type: 'merge', body: off });
   await client.delete(ControlPlaneRegistration, { name: 'r' });
-  // When this one is done, the one before has been looked at.
+  // When this one is done, the previous one was reconciled.
   await claimed(client, {}, 'b');
   await register(client, 's', ['controllers'], 'b');
   await say(client, 's', 'True');
@@ -264,7 +264,7 @@ test('a registration that leads to another cluster leaves the tenant to the plat
   for (const foreign of ['https://kube-apiserver.example:6443', 'https://shared/clusters/other/control-plane']) {
     await resolve(client, 'r', foreign);
     await tenant(client, undefined, undefined);
-    // Through whatever line.
+    // By any address.
     await resolve(client, 'r', 'https://line.example:7443/clusters/p/control-plane/');
     await tenant(client, 'External', 'r');
   }

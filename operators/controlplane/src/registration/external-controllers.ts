@@ -1,10 +1,10 @@
 /**
- * Who runs the controllers of a tenant. While a registration for `controllers`, or the control plane's endpoint, says that a controller
- * manager has the control plane (a condition `ControllersReady`, whatever its status), the Tenant says so, and the essential controllers
- * leave it alone. A registration counts only if it leads to that very tenant: one may as well be for a cluster of somebody's own.
+ * Assigns the controllers of a tenant. While a registration for `controllers`, or the control plane's endpoint, has a condition
+ * `ControllersReady` with any status, a controller manager runs the control plane: the Tenant is marked, and the essential controllers skip
+ * it.
+ * A registration counts only if it leads to that very tenant: it may be for a user's own cluster.
  *
- * The operator takes away only what it has set itself, which it marks: by hand the Tenant may be left to others for ever. Keyed by
- * control plane.
+ * The operator removes only a mark that it has set itself: a user may mark the Tenant permanently. Keyed by control plane.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -37,7 +37,7 @@ export interface ExternalControllersWorld {
 
 type Watched = [ControlPlaneRegistration, ControlPlaneEndpoint, ControlPlane];
 
-/** `addRegistrationIndexes` and the indexes of control planes come first. */
+/** Requires `addRegistrationIndexes` and the indexes of control planes first. */
 export const externalControllersController = (
   world: ExternalControllersWorld,
 ): ControllerOptions<ControlPlane, [], Watched> => ({
@@ -48,7 +48,7 @@ export const externalControllersController = (
     { kind: ControlPlaneEndpoint, map: (endpoint, { cache }) => requestsOfEndpoint(endpoint, cache) },
     {
       kind: ControlPlane,
-      // At the beginning every control plane is looked at anyway.
+      // Initially every control plane is reconciled anyway.
       where: { create: (_, isInitial) => !isInitial, update: isElsewhere },
       map: (controlPlane, { cache }) => [
         { name: controlPlane.metadata.name! },
@@ -76,7 +76,7 @@ export const externalControllersReconciler =
     await write(host.client, tenant, by, signal);
   };
 
-/** On whose behalf it is; the one from before stays as long as it may. Registrations go before endpoints. */
+/** Returns the object that it is assigned to; the current one stays as long as it qualifies. Registrations precede endpoints. */
 function chosen(cache: Pick<Cache, 'informer'>, controlPlane: ControlPlane, tenant: TenantObject): string | undefined {
   const before = tenant.metadata.annotations?.[annotations.controllersBy];
   const registrations = Array.from(ofControlPlane(cache, controlPlane.metadata.name!))
@@ -90,7 +90,7 @@ function chosen(cache: Pick<Cache, 'informer'>, controlPlane: ControlPlane, tena
 const isTaken = ({ spec, status }: ControlPlaneRegistration): boolean =>
   hasService(spec?.services, 'controllers') && isServed(status?.conditions);
 
-/** While it leads nowhere, as when the control plane is not ready, whoever has it goes on with where it led last. */
+/** While it has no address, as when the control plane is not ready, its controller manager continues with the last one. */
 function leadsTo(
   { metadata, status }: ControlPlaneRegistration,
   controlPlane: ControlPlane,
@@ -102,7 +102,7 @@ function leadsTo(
   return isAtPath(address, clusterPathOf(controlPlane)) || own.some(({ url }) => isSameAddress(url, address));
 }
 
-/** Also when it is not the operator's to change. */
+/** Also true when the operator may not change it. */
 function isAs({ metadata }: TenantObject, by: string | undefined): boolean {
   const { [controllersAnnotation]: value, [annotations.controllersBy]: marked } = metadata.annotations ?? {};
   if (value !== undefined && marked === undefined) return true;

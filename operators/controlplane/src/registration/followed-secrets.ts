@@ -1,11 +1,11 @@
 /**
- * Secrets that users name, wherever they are: each is watched by its name, while a registration names it, and no other Secret of its
+ * Follows Secrets that users name, in any namespace: each is watched by its name, while a registration names it, and no other Secret of its
  * namespace is ever read. The operator's own are in the cache already.
  *
  *     follow('a', fleet/east)   ──► one watch of fleet/east       follow('b', fleet/east)   ──► the same one
  *     follow('a', undefined)        b still needs it              follow('b', undefined)    ──► the watch ends
  *
- * There are never more than `sizeMax` watches, however many Secrets are named: whoever may create registrations may name any number.
+ * There are never more than `sizeMax` watches, however many Secrets are named: a user who may create registrations may name any number.
  */
 
 import type { Client, ObjectKey } from '@hangar/client';
@@ -16,11 +16,11 @@ import { ClusterCache, withoutManagedFields } from '@hangar/runtime';
 import type { Informer } from '@hangar/runtime';
 
 export interface FollowedSecretsOptions {
-  /** Asks the server. */
+  /** Reads from the server. */
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How many Secrets are followed at most. */
+  /** Maximum number of followed Secrets. */
   readonly sizeMax?: number;
 }
 
@@ -46,27 +46,27 @@ export class FollowedSecrets {
     this.#options = options;
   }
 
-  /** How many are watched. */
+  /** Number of watches. */
   get size(): number {
     return this.#bySecret.size;
   }
 
-  /** Who is told that something changed, about each registration that named the Secret. Begins anew after `close`. */
+  /** Sets the listener, which is called for each registration that names a changed Secret. Reopens after `close`. */
   onChange(tell: Tell): void {
     this.#tell = tell;
     this.#isClosed = false;
   }
 
-  /** How many may be. */
+  /** Maximum number of watches. */
   get sizeMax(): number {
     return this.#options.sizeMax ?? followedMax;
   }
 
-  /** What a registration names from now on; undefined: none. False: it is not followed, because too many others are. */
+  /** Sets the Secret that a registration names; undefined: none. Returns false if it is not followed, because there are too many others. */
   follow(registration: string, secret: ObjectKey | undefined): boolean {
     const before = this.#byRegistration.get(registration);
     const now = secret && textOf(secret);
-    // What is still under way when everything ends must not begin anything.
+    // A pass in progress at shutdown must not start a watch.
     if (before === now || this.#isClosed) return true;
     if (before !== undefined) this.#leave(before, registration);
     this.#byRegistration.delete(registration);
@@ -77,13 +77,13 @@ export class FollowedSecrets {
     return true;
   }
 
-  /** `pending`: it is not known yet; who follows it is told. */
+  /** `pending`: not known yet; an event follows. */
   get(secret: ObjectKey): Secret | 'pending' | undefined {
     const informer = this.#bySecret.get(textOf(secret))?.informer;
     return informer?.hasSynced ? informer.get(secret) : 'pending';
   }
 
-  /** Ends every watch. */
+  /** Stops every watch. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const all = [...this.#bySecret.values()];
@@ -108,7 +108,7 @@ export class FollowedSecrets {
     const tell = (): void => by.forEach((registration) => this.#tell(registration));
     informer.addHandler({ onAdd: tell, onUpdate: tell, onDelete: tell });
     const ending = new AbortController();
-    // Also when it turns out that there is none.
+    // Also when there is none.
     informer.synced(ending.signal).then(tell, () => {});
     const ended = cache.start(ending.signal).catch((error: unknown) => {
       log.error('failed to watch a Secret, retrying', { secret: text, error: asError(error) });

@@ -1,4 +1,4 @@
-/** Which registrations depend on something that changed. Looked up in the cache, never searched for. */
+/** Indexes that find the registrations that depend on a changed object. */
 
 import type { ObjectKey } from '@hangar/client';
 import { Secret } from '@hangar/client/kinds/core-v1';
@@ -13,7 +13,7 @@ const byEndpoint = 'registrations-of-endpoint';
 const bySecret = 'registrations-of-secret';
 const byRegistration = 'secrets-of-registration';
 
-/** Before the controllers. */
+/** Called before the controllers are added. */
 export function addRegistrationIndexes(cache: Pick<Cache, 'addIndex'>): void {
   cache.addIndex(ControlPlaneRegistration, byControlPlane, (one) => [controlPlaneOf(one)]);
   cache.addIndex(ControlPlaneRegistration, byEndpoint, ({ spec }) => [spec?.endpointRef?.name ?? '']);
@@ -21,7 +21,7 @@ export function addRegistrationIndexes(cache: Pick<Cache, 'addIndex'>): void {
   cache.addIndex(Secret, byRegistration, (secret) => [registrationOf(secret) ?? ''].filter((name) => name !== ''));
 }
 
-/** The control plane's counts though another is named: it may be the same, and the index must not depend on who is asked. */
+/** Includes the control plane's Secret even if another is named: it may be the same, and the index must not depend on other objects. */
 const secretsOf = (registration: ControlPlaneRegistration): string[] => {
   const named = registration.spec?.kubeconfigSecretRef;
   const own = ownSecretOf(controlPlaneOf(registration));
@@ -37,7 +37,7 @@ export const requestsOfControlPlane = (cache: Pick<Cache, 'informer'>, name: str
 export const requestsOfEndpoint = (cache: Pick<Cache, 'informer'>, name: string): RequestLike[] =>
   Array.from(cache.informer(ControlPlaneRegistration).byIndex(byEndpoint, name), requestOf);
 
-/** Those that it is for, and the one that it was made for, also when that is gone. */
+/** Returns the registrations that use it, and the one that it was created for, also when that is deleted. */
 export function requestsOfSecret(cache: Pick<Cache, 'informer'>, secret: Secret): RequestLike[] {
   const { namespace = '', name = '' } = secret.metadata;
   const all = cache.informer(ControlPlaneRegistration).byIndex(bySecret, textOf({ namespace, name }));
@@ -45,7 +45,7 @@ export function requestsOfSecret(cache: Pick<Cache, 'informer'>, secret: Secret)
   return [...Array.from(all, requestOf), ...(madeFor === undefined ? [] : [{ name: madeFor }])];
 }
 
-/** Secrets that were made for a registration. */
+/** Secrets that were created for a registration. */
 export const madeFor = (cache: Pick<Cache, 'informer'>, registration: string): Iterable<Secret> =>
   cache.informer(Secret).byIndex(byRegistration, registration);
 

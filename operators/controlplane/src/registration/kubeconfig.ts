@@ -1,6 +1,6 @@
 /**
- * The kubeconfig in a Secret: what it says, and the same for another address. Whoever may write the Secret is not trusted: files and
- * programs that it names are not touched.
+ * Reads the kubeconfig in a Secret, and rewrites it for another address. The writer of the Secret is not trusted: files and programs that
+ * it names are not touched.
  */
 
 import { dumpYaml, parseYaml } from '@hangar/api/yaml';
@@ -11,7 +11,7 @@ import { httpsUrl } from '../endpoint/resolve.ts';
 
 export const kubeconfigKey = 'kubeconfig';
 
-/** `problem`: why it is of no use. */
+/** `problem`: why it is unusable. */
 export type KubeconfigFacts =
   | { readonly server: string; readonly problem?: undefined }
   | { readonly server?: undefined; readonly problem: string };
@@ -38,7 +38,7 @@ export async function kubeconfigFacts(secret: SecretData): Promise<KubeconfigFac
   }
 }
 
-/** Only the server of its current cluster is another. The text must be one that `kubeconfigFacts` has no problem with. */
+/** Replaces only the server of its current cluster. The text must be one that `kubeconfigFacts` accepts. */
 export function withServer(text: string, server: string): string {
   const document = parseYaml(text).value as {
     readonly 'current-context'?: string;

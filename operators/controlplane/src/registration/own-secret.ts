@@ -1,9 +1,9 @@
 /**
- * The kubeconfig that is made for one registration, when its endpoint is another than its control plane's. It is in the control
- * plane's management namespace, beside the one that it is made of: whoever may read one of them may read the other.
+ * The kubeconfig that is generated for one registration, when its endpoint differs from its control plane's. It is in the control plane's
+ * management namespace, beside its source: a user who may read one of them may read the other.
  *
- * The registration owns it, but not every management plane has a garbage collector: the controller takes it away itself. Since the
- * Secret says which registration it is for, and is looked at whenever the controller starts, none is forgotten.
+ * The registration owns it, but not every management plane has a garbage collector: the controller deletes it itself. The Secret names its
+ * registration and is reconciled when the controller starts, so none is left behind.
  */
 
 import { keyOf } from '@hangar/client';
@@ -27,7 +27,7 @@ export interface OwnSecretWrite {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Written when it is not so already. Rejects with `Conflict`, `AlreadyExists` when the cache is behind. */
+/** Writes only on a difference. Rejects with `Conflict`, `AlreadyExists` when the cache is stale. */
 export async function writeOwnSecret(client: Client, write: OwnSecretWrite): Promise<SecretReference> {
   const { registration, kubeconfig, signal } = write;
   const [name, controlPlane] = [registration.metadata.name!, controlPlaneOf(registration)];
@@ -49,7 +49,7 @@ export async function writeOwnSecret(client: Client, write: OwnSecretWrite): Pro
   return reference;
 }
 
-/** All that were made for a registration of this name, but for the one that is to stay. */
+/** Deletes all Secrets that were created for a registration of this name, except the one to keep. */
 export async function deleteOwnSecrets(
   client: Client,
   secrets: Iterable<Secret>,

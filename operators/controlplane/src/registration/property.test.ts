@@ -1,10 +1,10 @@
 /**
- * Whatever happens in whatever order, and whenever the operator is restarted: what a ready registration publishes is one address, which
- * its kubeconfig says too.
+ * Invariants under random events in random order, with restarts of the operator: a ready registration publishes one address, which its
+ * kubeconfig has, too.
  *
- *   always    the address that a ready status says is one that the Secret it names has said by then: nothing is ever mixed
- *   in rest   the status is what the pure resolution says about what there is; the Secret says the same address now; nothing that
- *             was made for a registration is there without being needed
+ *   always    the address in a ready status is one that the named Secret has had by then: never a mix
+ *   in rest   the status equals the pure resolution of the existing objects; the Secret has the same address now; no Secret that
+ *             was created for a registration is unused
  */
 
 import assert from 'node:assert/strict';
@@ -49,7 +49,7 @@ const ignoring = (done: Promise<unknown>): Promise<void> =>
 
 type Action = (client: Client, random: Random) => Promise<void>;
 
-/** Mostly things are well: what is looked for happens on the way between states that are. */
+/** Mostly healthy states: the interesting cases are the transitions between them. */
 const well: readonly Action[] = [
   async (client, random) => void (await readyControlPlane(client, pick(random, planes), pick(random, hosts))),
   (client, random) => {
@@ -78,7 +78,7 @@ const well: readonly Action[] = [
     ignoring(putSecret(client, pick(random, users), addressOfPath(pick(random, hosts), pick(random, planes)))),
 ];
 
-/** Each is one thing that somebody may do at any time. Those that make no sense now are refused, and that is fine. */
+/** Each is an action of a user at any time. Those that are invalid now are refused. */
 const anything: readonly Action[] = [
   (client, random) => ignoring(client.create(ControlPlane, { metadata: { name: pick(random, planes) }, spec: {} })),
   (client, random) => ignoring(client.delete(ControlPlane, { name: pick(random, planes) })),
@@ -101,7 +101,7 @@ const anything: readonly Action[] = [
   (client, random) => ignoring(client.delete(ControlPlaneRegistration, { name: pick(random, registrations) })),
 ];
 
-/** How often each outcome was the one at rest: what never happens is not tested. */
+/** How often each outcome occurred at rest: an outcome that never occurs is not tested. */
 const outcomes = new Map<string, number>();
 after(() => {
   for (const one of ['Resolved', 'Resolved by rewriting', 'EndpointPending', 'KubeconfigPending']) {
@@ -145,7 +145,7 @@ async function insistOnRest(client: Client): Promise<void> {
     const outcome = wanted.reason === 'Resolved' && wanted.rewrite ? 'Resolved by rewriting' : wanted.reason;
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     const reference = wanted.reason === 'Resolved' ? referenceOf(name, registration, wanted) : undefined;
-    // It may have been so before: the whole of it is waited for.
+    // It may have held before: waits for the whole condition.
     await until(client, ControlPlaneRegistration, name, (one) => {
       const { ready, resolvedEndpoint, resolvedKubeconfigSecretRef, conditions } = one?.status ?? {};
       const isSame = resolvedEndpoint === address && isDeepStrictEqual(resolvedKubeconfigSecretRef, reference);
@@ -163,7 +163,7 @@ async function insistOnRest(client: Client): Promise<void> {
   }
 }
 
-/** Address that each version of each Secret said, and what was published meanwhile. */
+/** Records the address of each version of each Secret, and the published statuses. */
 class Witness implements AsyncDisposable {
   readonly #ending = new AbortController();
   readonly #watches: Promise<void>[] = [];

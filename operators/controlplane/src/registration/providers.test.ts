@@ -1,6 +1,6 @@
 /**
- * What multi-cluster controllers discover of objects that these definitions took and this operator filled in: the providers of
- * packages/runtime describe the same kinds by themselves.
+ * Discovery by multi-cluster controllers with objects of these definitions and this operator: the providers of packages/runtime have their
+ * own definitions of the same kinds.
  */
 
 import assert from 'node:assert/strict';
@@ -13,7 +13,7 @@ import { until } from '../testing/until.ts';
 
 const at = (host: string, path: string): string => `https://${host}/clusters/${path}/control-plane`;
 
-/** Discovers until something is so. */
+/** Discovers until the condition holds. */
 async function discovered(provider: Provider, isSo: (all: ReadonlyMap<string, DiscoveredCluster>) => boolean) {
   const ending = new AbortController();
   const all = new Map<string, DiscoveredCluster>();

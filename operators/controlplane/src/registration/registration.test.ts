@@ -242,14 +242,14 @@ describe('a registration', () => {
       await client.delete(Secret, lost!);
     });
     await because(client, 'KubeconfigPending', 'b');
-    // The last one that is looked at after the start is one whose state changes.
+    // The last registration that is reconciled after the start is one whose state changes.
     await register(client, { controlPlaneRef: { name: 'missing' } }, 'c');
     await because(client, 'ControlPlaneNotFound', 'c');
     assert.deepEqual(
       world.writes.filter((one) => /registrations\/a\//.test(one)),
       [],
     );
-    // What else it depends on counts at once, whether the Secret is known or not.
+    // Its other dependencies count at once, whether the Secret is cached or not.
     await world.restart(() => publish(client, 'a', { endpoint: address, isReady: false }));
     await because(client, 'ControlPlaneNotReady');
   });
@@ -270,7 +270,7 @@ describe('a registration', () => {
     await register(client, { kubeconfigSecretRef: { name: 'b', namespace: 'users' } }, 'd');
     await ready(client, address, 'd');
     assert.equal(world.followed().size, 2, 'one that is followed already needs no room');
-    // Its own room is enough for another one.
+    // It replaces its own Secret, within the limit.
     await change(client, { kubeconfigSecretRef: { name: 'c', namespace: 'users' } });
     await until(client, ControlPlaneRegistration, 'a', (one) => {
       return one?.status?.resolvedKubeconfigSecretRef?.name === 'c';
@@ -332,7 +332,7 @@ describe('a registration', () => {
     await ready(client);
     await because(client, 'ControlPlaneNotFound', 'b');
     await world.restart(() => Promise.resolve(world.forget()));
-    // The last one that is looked at after the start is one whose state changes.
+    // The last registration that is reconciled after the start is one whose state changes.
     await register(client, { controlPlaneRef: { name: 'missing' } }, 'c');
     await because(client, 'ControlPlaneNotFound', 'c');
     await client.patch(

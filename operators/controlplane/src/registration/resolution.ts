@@ -1,9 +1,11 @@
 /**
- * Where services find a registered control plane, and with which kubeconfig. Pure: everything that it depends on is given. In the
- * order of the table in README.md; the first thing that is missing is the reason.
+ * Resolves the address and the kubeconfig of a registered control plane. Pure: all inputs are given. In the order of the table in
+ * README.md;
+ * the first missing input is the reason.
  *
- * Endpoint and kubeconfig say the same address, or the registration is not ready. About a Secret that a user named nothing is told but
- * whether it fits.
+ * Endpoint and kubeconfig have the same address, or the registration is not ready. About a Secret that a user named, only whether it fits
+ * is
+ * disclosed.
  */
 
 import { isConditionTrue, findCondition } from '@hangar/runtime';
@@ -17,11 +19,11 @@ export interface Found {
   readonly controlPlane?: ControlPlane | undefined;
   /** Of `spec.endpointRef`. */
   readonly endpoint?: ControlPlaneEndpoint | undefined;
-  /** What is in the Secret that `secretOf` names; undefined: there is none. */
+  /** Content of the Secret that `secretOf` names; undefined: it does not exist. */
   readonly kubeconfig?: KubeconfigFacts | undefined;
 }
 
-/** `rewrite`: the kubeconfig is for another address, and is the operator's own: it is to be written anew for this one. */
+/** `rewrite`: the kubeconfig is for another address, and belongs to the operator: it is to be rewritten for this one. */
 export type Resolution =
   | {
       readonly reason: 'Resolved';
@@ -40,13 +42,13 @@ export type PendingReason =
 
 export const controlPlaneOf = ({ spec }: ControlPlaneRegistration): string => spec?.controlPlaneRef?.name ?? '';
 
-/** The Secret that the operator keeps for a control plane. */
+/** The Secret that the operator maintains for a control plane. */
 export const ownSecretOf = (controlPlane: string): SecretReference => ({
   namespace: managementNamespace(controlPlane),
   name: kubeconfigSecretName(controlPlane),
 });
 
-/** The one that the registration names, else the control plane's. Undefined: there is none yet. */
+/** Returns the Secret that the registration names, else the control plane's. Undefined: there is none yet. */
 export const secretOf = (
   { spec }: ControlPlaneRegistration,
   controlPlane: ControlPlane | undefined,
@@ -64,7 +66,7 @@ export function resolve(found: Found): Resolution {
   const where = `Secret "${secret.namespace}/${secret.name}"`;
   const isFitting = kubeconfig?.server !== undefined && isSameAddress(kubeconfig.server, address);
   if (!isOwn(secret, name) && !isFitting) {
-    // One answer for everything: who may write registrations must not find out what is in Secrets, or that they are there.
+    // The same message for all cases: a writer of registrations must not learn the content or the existence of Secrets.
     return pending('KubeconfigPending', `${where} with a kubeconfig for ${address} not found`);
   }
   if (!kubeconfig) return pending('KubeconfigPending', `${where} not found`);
@@ -92,8 +94,8 @@ export function resolve(found: Found): Resolution {
 }
 
 /**
- * Of the endpoint that the registration names, else what the control plane has published. With a user's kubeconfig for it the endpoint
- * may be any cluster, but for another control plane's: whose credentials those are, is not for a registration to say.
+ * Returns the address of the endpoint that the registration names, else the published address of the control plane. With a user's
+ * kubeconfig for it the endpoint may be any cluster, except another control plane: a registration must not give access to its credentials.
  */
 function addressOf({ registration, endpoint, kubeconfig }: Found, controlPlane: ControlPlane): string | Resolution {
   const { endpointRef, kubeconfigSecretRef } = registration.spec;
@@ -114,7 +116,7 @@ function addressOf({ registration, endpoint, kubeconfig }: Found, controlPlane: 
   return address ?? pending('EndpointPending', `ControlPlaneEndpoint "${endpointRef.name}" has no address yet`);
 }
 
-/** The operator's own, which it may write anew. */
+/** Reports whether it is the operator's own, which it may rewrite. */
 export function isOwn({ name, namespace }: SecretReference, controlPlane: string): boolean {
   const own = ownSecretOf(controlPlane);
   return name === own.name && namespace === own.namespace;

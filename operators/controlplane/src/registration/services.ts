@@ -1,4 +1,4 @@
-/** The services of a registration, as they are stored: in lower case, each once, in the order in which they were said. */
+/** The services of a registration, in stored form: in lower case, without duplicates, in the given order. */
 
 export const canonicalServices = (services: readonly string[]): string[] => [
   ...new Set(services.map((service) => service.toLowerCase())),
@@ -7,6 +7,6 @@ export const canonicalServices = (services: readonly string[]): string[] => [
 export const isCanonical = (services: readonly string[]): boolean =>
   services.every((service) => service === service.toLowerCase());
 
-/** In whatever case it is written. */
+/** Ignores case. */
 export const hasService = (services: readonly string[] | undefined, service: string): boolean =>
   services?.some((one) => one.toLowerCase() === service) ?? false;

@@ -1,11 +1,11 @@
-/** A server learns of roles and bindings a moment after they were acknowledged, as kube-apiserver does: until then it refuses. */
+/** A server applies roles and bindings a moment after they were acknowledged, as kube-apiserver does: until then it refuses. */
 
 import { hasCode, sleep, systemClock } from '@hangar/core';
 
 const triesMax = 200;
 const pauseMs = 5;
 
-/** What `ask` brings when it is no longer refused. */
+/** Resolves with the result of `ask` when it is no longer refused. */
 export async function granted<T>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

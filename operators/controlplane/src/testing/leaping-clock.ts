@@ -1,11 +1,11 @@
 /**
- * Time in leaps, as on a machine that sleeps: what was due several times meanwhile happens once. Months pass in a second, where
- * `virtualClock` would go through every minute of every watch.
+ * A clock that advances in leaps, as on a machine that sleeps: a timer that was due several times fires once. Months pass in a second,
+ * where `virtualClock` would go through every minute of every watch.
  */
 
 import type { Clock, Timer } from '@hangar/core';
 
-/** A turn of the event loop each: enough for what follows from one timer to come to its end. */
+/** Turns of the event loop: enough for all consequences of one timer. */
 const turnsAfterALeap = 40;
 
 export class LeapingClock implements Clock {
@@ -21,7 +21,7 @@ export class LeapingClock implements Clock {
   }
 
   after(delayMs: number, callback: () => void): Timer {
-    // Short waits are those of somebody who comes again at once.
+    // Short delays are immediate retries.
     if (delayMs < 1000) return this.soon(callback);
     const timer = { dueMs: this.#nowMs + delayMs, callback };
     this.#timers.add(timer);

@@ -1,6 +1,6 @@
 /**
- * Some controllers of the operator on a management plane in the test's process, without the one of ControlPlanes: the test plays its
- * part, in whatever order it likes. What the operator asks for is counted.
+ * Some controllers of the operator on a management plane in the test's process, without the one of ControlPlanes: the test plays its part,
+ * in any order. Counts the requests of the operator.
  */
 
 import { RestClient } from '@hangar/client';
@@ -17,7 +17,7 @@ export interface LoneOperator extends AsyncDisposable {
   /** `PATCH /apis/…`, without reads, since `forget`. */
   readonly writes: readonly string[];
   forget(): void;
-  /** Ends it, and starts another one: in between nobody looks. */
+  /** Stops it, and starts another one; runs `meanwhile` in between. */
   restart(meanwhile?: () => Promise<void>): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ const silent = new Logger({ level: 'error', format: 'text', clock: systemClock, 
 
 export interface LoneOperatorParts {
   readonly manager: Manager;
-  /** Asks the management plane, counted. */
+  /** Requests to the management plane, counted. */
   readonly client: Client;
   readonly log: Logger;
 }

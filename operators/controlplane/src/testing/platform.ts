@@ -1,6 +1,6 @@
 /**
- * A whole platform in a test's process: a Hangar with tenants, the four kinds, and the operator. The operator can be ended and started
- * again; what it asks for is counted.
+ * A whole platform in a test's process: a Hangar with tenants, the four kinds, and the operator. The operator can be stopped and restarted;
+ * its requests are counted.
  */
 
 import { ClientError, RestClient } from '@hangar/client';
@@ -23,20 +23,20 @@ export interface TestPlatform extends AsyncDisposable {
   /** Inside of a tenant, as an administrator. */
   inside(path: string): Client;
   readonly serving: { ca: string };
-  /** Away: the host cannot be reached by the operator, inside and outside of tenants. The management plane can. */
+  /** Away: the operator cannot connect to the host and its tenants. It can connect to the management plane. */
   readonly host: { isAway: boolean };
-  /** What the operator asked for since `forget`: `PATCH /api/…`. */
+  /** Requests of the operator since `forget`: `PATCH /api/…`. */
   readonly writes: readonly string[];
   readonly requests: readonly string[];
   forget(): void;
   start(failpoints?: Failpoints): RunningOperator;
-  /** Resolves when the operator has asked for nothing for a while: that nothing comes can only be waited for. */
+  /** Resolves when the operator has sent no request for a while: the absence of requests can only be waited for. */
   quiet(): Promise<void>;
 }
 
 export interface RunningOperator {
   readonly ended: Promise<unknown>;
-  /** At once, as if the process were killed: nothing that is under way is finished. */
+  /** Stops at once, as if the process were killed: nothing in progress is completed. */
   stop(): Promise<void>;
 }
 
@@ -134,7 +134,7 @@ export async function startTestPlatform({
   };
 }
 
-/** As the platform tells them. */
+/** As the platform reports them. */
 function addonChanges(fleet: TestFleet, tell: (change: InsideChange) => void, signal: AbortSignal): Promise<void> {
   const nothing = (): void => {};
   return fleet.feed().follow(

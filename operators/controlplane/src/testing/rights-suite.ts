@@ -1,6 +1,6 @@
 /**
- * The operator with exactly the rights that it declares, through the whole life of control planes: no request is refused, and no right
- * is left over. Run against both kinds of management plane.
+ * Runs the operator with exactly its declared permissions, through the whole life of control planes: no request is refused, and no
+ * permission is unused. Runs against both kinds of management plane.
  */
 
 import assert from 'node:assert/strict';
@@ -31,7 +31,7 @@ import { until, untilGone, untilReady, untilReason } from './until.ts';
 export const operatorUser = 'hangar-operator';
 
 export interface ManagementPlane extends AsyncDisposable {
-  /** May do everything. */
+  /** Administrator. */
   readonly client: Client;
   /** As `operatorUser`. */
   readonly transport: HttpTransport;
@@ -115,7 +115,7 @@ export function rightsSuite(title: string, start: () => Promise<ManagementPlane>
 const authority = testAuthority().certificate;
 const silent = new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} });
 
-/** Everything that the operator ever does, at least once. */
+/** Every operation of the operator, at least once. */
 async function wholeLife(client: Client, hostClient: Client): Promise<void> {
   await client.create(Namespace, { metadata: { name: 'kplane-system' } });
   const addon = { namespace: 'kplane-system', name: 'mesh', labels: { [labels.addon]: 'mesh' } };
@@ -144,7 +144,7 @@ async function wholeLife(client: Client, hostClient: Client): Promise<void> {
   await routed(client);
 }
 
-/** The second time the operator changes the Event of the first. */
+/** The second time the operator updates the Event of the first. */
 async function suspendedTwice(client: Client, hostClient: Client): Promise<void> {
   const suspend = (suspension: 'Offline' | null) =>
     hostClient.patch(Tenant, { name: 'a' }, { type: 'merge', body: { spec: { suspension } } });
@@ -156,7 +156,7 @@ async function suspendedTwice(client: Client, hostClient: Client): Promise<void>
   }
 }
 
-/** Through a Gateway, whose API comes when the operator is there already. */
+/** Through a Gateway, whose API is installed while the operator runs. */
 async function routed(client: Client): Promise<void> {
   await makeClass(client);
   const spec: ControlPlane['spec'] = { classRef: { name: 'edge' }, deletionPolicy: 'Destroy' };
@@ -172,7 +172,7 @@ async function routed(client: Client): Promise<void> {
   await untilGone(client, ControlPlane, 'routed');
 }
 
-/** A registration with an endpoint of its own, and one with a Secret of a user's. */
+/** A registration with its own endpoint, and one with a Secret of a user. */
 async function otherEndpoint(client: Client): Promise<void> {
   await client.create(ControlPlaneEndpoint, { metadata: { name: 'near' }, spec: { endpoint: 'https://near.example' } });
   const spec = { controlPlaneRef: { name: 'a' }, endpointRef: { name: 'near' }, services: ['Scheduler'] };
@@ -200,7 +200,7 @@ async function leftToOthers(client: Client, hostClient: Client): Promise<void> {
   );
 }
 
-/** What somebody changed is put right. */
+/** Changes by a user are repaired. */
 async function repaired(client: Client): Promise<void> {
   const secret = { namespace: 'kplane-cp-a', name: 'controlplane-a-kubeconfig' };
   await client.patch(Secret, secret, { type: 'merge', body: { data: { kubeconfig: 'bm9uZQ==' } } });
@@ -213,7 +213,7 @@ async function repaired(client: Client): Promise<void> {
   await until(client, ControlPlaneEndpoint, 'a', (one) => one?.metadata.labels?.[labels.endpointProvider] === 'hangar');
 }
 
-/** What happens while the operator is away: leftovers of control planes that are gone. */
+/** Events while the operator is stopped: leftovers of deleted control planes. */
 async function leftBehind(client: Client): Promise<void> {
   const gone = { apiVersion: ControlPlane.apiVersion, kind: 'ControlPlane', uid: 'gone', controller: true };
   const ownerReferences = [{ ...gone, name: 'orphan' }];
