@@ -1,11 +1,11 @@
-/** What processes cost at rest, from /proc. */
+/** Measures the cost of idle processes, from /proc. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMs, residentMiB } from '../server/processes.ts';
 import { proportionalMiB } from '../tenants/footprint.ts';
 import type { Cost } from './row.ts';
 
-/** Of each group of processes, over the same time. */
+/** Measures each group of processes over the same time. */
 export async function idleCosts(groups: readonly (readonly number[])[], durationMs: number): Promise<Cost[]> {
   const [before, begunMs] = [groups.map(cpuMs), performance.now()];
   await sleep(durationMs);

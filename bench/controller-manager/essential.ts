@@ -1,6 +1,6 @@
 /**
- * The engine that runs the essential set for all clusters in one process. The clusters are control planes of one `hangar up` in which
- * nothing happens; the process is `hangar controller-manager` as it is run.
+ * Measures the engine that runs the essential set for all clusters in one process. The clusters are idle control planes of one `hangar up`;
+ * the process is `hangar controller-manager` as in production.
  */
 
 import { join } from 'node:path';
@@ -23,13 +23,13 @@ export interface EssentialOptions {
   readonly log: (line: string) => void;
 }
 
-/** Connections that nobody uses are closed by then, and conditions written. */
+/** Idle connections are closed by then, and conditions written. */
 const settlingMs = 40_000;
 const idleMs = 10_000;
 const rounds = 5;
 const withinMs = 600_000;
 const createdAtOnce = 16;
-/** A thousand of them are much to ask for. */
+/** Long, because a request for a thousand clusters is expensive. */
 const pollMs = 250;
 
 export async function benchEssential({ counts, log }: EssentialOptions): Promise<Row[]> {
@@ -42,7 +42,7 @@ export async function benchEssential({ counts, log }: EssentialOptions): Promise
     created = clusters;
     log(`essential, ${clusters}: registered`);
     const { row, memory } = await measured(ground, clusters);
-    // What does not grow with clusters is in both.
+    // The fixed part is in both.
     const more = before && perCluster(memory, before);
     rows.push(more ? { ...row, idleClusterKiB: more.heapKiB } : row);
     const each = more ? `; each more: ${more.heapKiB.toFixed(1)} KiB, ${more.residentKiB.toFixed(1)} KiB resident` : '';
@@ -90,11 +90,11 @@ async function measured(ground: Ground, clusters: number): Promise<{ readonly ro
   await using manager = await startManager(ground, clusters);
   await until('all clusters are served', () => isServed(manager, clusters));
   const readyMs = performance.now() - begunMs;
-  // Before memory is looked at: what is loaded with the first work is there for all of them.
+  // Before memory is measured: code that is loaded with the first work is shared by all.
   const reactMs = await reaction(ground);
   await sleep(settlingMs);
   const [parent] = await idleCosts([[manager.pid]], idleMs);
-  // First: whoever looks at the heap is in it afterwards.
+  // First: the inspector adds to the resident memory.
   const residentKiB = residentMiB([manager.pid]) * 1024;
   const { usedKiB, backingKiB } = await heapOf(manager.pid, () => manager.log);
   const memory = { clusters, heapKiB: usedKiB + backingKiB, residentKiB };

@@ -1,4 +1,4 @@
-/** The heap of a process of Node, asked for over its inspector: that is opened by a signal, so the program needs nothing for it. */
+/** Reads the heap of a Node process over its inspector, which is opened by a signal, so the program needs no support for it. */
 
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,9 +10,9 @@ const attemptsMax = 200;
 const pollMs = 50;
 
 export interface HeapUsage {
-  /** Of objects, after everything that nobody needs has gone. */
+  /** Objects, after a full garbage collection. */
   readonly usedKiB: number;
-  /** Of buffers and the like, beside the heap. */
+  /** Buffers and other memory outside of the heap. */
   readonly backingKiB: number;
 }
 
@@ -21,7 +21,7 @@ interface Answer {
   readonly result?: { readonly usedSize: number; readonly backingStorageSize?: number };
 }
 
-/** `said`: what the process has printed on standard error until now. */
+/** `said`: the standard error of the process so far. */
 export async function heapOf(pid: number, said: () => string): Promise<HeapUsage> {
   const socket = new WebSocket(await inspectorOf(pid, said));
   await once(socket, 'open');
@@ -36,7 +36,7 @@ export async function heapOf(pid: number, said: () => string): Promise<HeapUsage
     }
   };
   try {
-    // What is only held weakly goes with the second.
+    // Weakly held objects are collected in the second round.
     for (let round = 0; round < 3; round++) await call('HeapProfiler.collectGarbage');
     const { result } = await call('Runtime.getHeapUsage');
     return { usedKiB: result!.usedSize / 1024, backingKiB: (result!.backingStorageSize ?? 0) / 1024 };

@@ -1,4 +1,4 @@
-/** The engine that runs the real kube-controller-manager, one for each cluster, beside one `hangar up` that has them all. */
+/** Measures the engine that runs the real kube-controller-manager, one for each cluster, beside one `hangar up` that has them all. */
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ export interface KubeOptions {
   readonly log: (line: string) => void;
 }
 
-/** Managers list everything once more, and give back what that took. */
+/** Managers list everything once more, and release the memory. */
 const settlingMs = 10_000;
 const rounds = 5;
 const readyWithinMs = 180_000;

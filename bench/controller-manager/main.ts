@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- controller-manager [--quick] [kube|essential …]`: what the controllers of N clusters cost in one controller manager,
+ * `npm run bench -- controller-manager [--quick] [kube|essential …]`: the cost of the controllers of N clusters in one controller manager,
  * with the real kube-controller-manager for each of them and with the essential set for all of them, side by side.
  *
  * Without names both are measured. `--quick` is for development: fewer clusters and shorter times.
@@ -19,7 +19,7 @@ type Name = (typeof names)[number];
 const full = { kube: [1, 5, 20], essential: [1, 100, 1_000], idleMs: 15_000 };
 const quick: typeof full = { kube: [1, 3], essential: [1, 100], idleMs: 3_000 };
 
-/** What an idle cluster may take of the process that runs the essential set for it. */
+/** Maximum memory of an idle cluster in the process that runs the essential set. */
 const idleClusterKiBMax = 10;
 
 export async function run(args: string[]): Promise<boolean> {
@@ -70,7 +70,7 @@ const cells = ({ residentMiB, proportionalMiB, cpu }: Cost): string[] => [
   `${(cpu * 100).toFixed(2)} %`,
 ];
 
-/** Of memory: by its own account, or as the difference to the row before. */
+/** Memory of one more cluster: measured directly, or as the difference to the previous row. */
 function oneMore(row: Row, before: Row | undefined): string {
   if (row.idleClusterKiB !== undefined) return `${row.idleClusterKiB.toFixed(1)} KiB`;
   if (before?.engine !== row.engine) return '–';

@@ -1,11 +1,11 @@
-/** What the controller manager costs with so many clusters: a line of the table, the same for each engine. */
+/** The cost of the controller manager with N clusters: a row of the table, the same for each engine. */
 
 export interface Cost {
   readonly processes: number;
   readonly residentMiB: number;
-  /** With its share of what processes share: the same program twenty times is not counted twenty times. */
+  /** Proportional set size: shared memory of the same program is not counted repeatedly. */
   readonly proportionalMiB: number;
-  /** Of one core, as a share, while nobody asks for anything. */
+  /** Share of one core, while idle. */
   readonly cpu: number;
 }
 
@@ -15,10 +15,10 @@ export interface Row {
   /** From the start of the process until all clusters are served. */
   readonly readyMs: number;
   readonly parent: Cost;
-  /** What runs for clusters beside it; absent: nothing does. */
+  /** Processes that run for clusters beside it; absent: none. */
   readonly children?: Cost;
   /** From the answer to the DELETE of a small namespace until it is gone, in one of the clusters; the median. */
   readonly reactMs: number;
-  /** What one more idle cluster takes of the process's memory, in KiB; absent: it is processes of its own that it takes. */
+  /** Memory of the process for one more idle cluster, in KiB; absent: clusters have separate processes. */
   readonly idleClusterKiB?: number;
 }

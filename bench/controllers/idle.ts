@@ -1,4 +1,4 @@
-/** What the set costs while nobody does anything: the same server with the same tenants, with it and without. */
+/** Measures the idle cost of the set: the same server with the same tenants, with it and without. */
 
 import { cpuMs } from '../server/processes.ts';
 import { idleCpu, settled } from '../tenants/footprint.ts';
@@ -8,11 +8,11 @@ import { createTenants } from '../tenants/load.ts';
 export interface IdleCost {
   readonly startMs: number;
   readonly residentMiB: number;
-  /** Of one core. */
+  /** Share of one core. */
   readonly cpu: number;
-  /** Until it was at rest. */
+  /** Until it was idle. */
   readonly startCpuMs: number;
-  /** Revisions of the store while nothing was asked. */
+  /** Revisions of the store while idle. */
   readonly writes: number;
 }
 
@@ -27,7 +27,7 @@ const idleMs = 30_000;
 export async function idle(tenants: number): Promise<Idle> {
   return Hangar.use([], async (hangar) => {
     await createTenants(hangar, { count: tenants });
-    // Each in a process that did nothing else before: what creating took is not theirs.
+    // Each in a fresh process: the cost of the creation is excluded.
     const bare = await measured(hangar, false);
     const whole = await measured(hangar, true);
     return { tenants, bare, whole };
@@ -45,7 +45,7 @@ async function measured(hangar: Hangar, isWhole: boolean): Promise<IdleCost> {
   return { startMs, residentMiB, cpu, startCpuMs, writes };
 }
 
-/** Of the store, which all control planes share. */
+/** Revision of the store, which all control planes share. */
 async function revision(hangar: Hangar): Promise<number> {
   const connection = await hangar.connect();
   try {

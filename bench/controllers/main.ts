@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- controllers`: the essential controllers beside the real kube-controller-manager, on a bare Hangar and on the real
- * kube-apiserver; and what they cost while nobody does anything.
+ * kube-apiserver; and their idle cost.
  *
  *     npm run bench -- controllers [--quick] [work|idle …]
  *

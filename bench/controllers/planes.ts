@@ -1,5 +1,5 @@
 /**
- * What is compared: a Hangar with its essential controllers in the same process, at its management plane and in a tenant; and the real
+ * The compared setups: a Hangar with its essential controllers in the same process, at its management plane and in a tenant; and the real
  * kube-controller-manager, on a bare Hangar and on the real kube-apiserver.
  */
 
@@ -18,7 +18,7 @@ export interface Plane {
   readonly name: string;
   readonly client: Client;
   readonly isOurs: boolean;
-  /** Absent: as many as are wanted. */
+  /** Absent: no limit. */
   readonly roundsMax?: number;
 }
 
@@ -26,7 +26,7 @@ export interface Setup extends AsyncDisposable {
   readonly planes: readonly Plane[];
 }
 
-/** One after the other, so that none has another beside it. */
+/** Run one after the other, so that they do not affect each other. */
 export const setups: Readonly<Record<string, () => Promise<Setup>>> = {
   async essential() {
     await using opened = new AsyncDisposableStack();
@@ -42,7 +42,7 @@ export const setups: Readonly<Record<string, () => Promise<Setup>>> = {
   managerOnHangar: () =>
     withManager({ name: 'kube-controller-manager on Hangar', start: () => startHangar('embedded') }),
   manager: () => withManager({ name: 'kube-controller-manager on kube-apiserver', start: startKubernetes }),
-  // A minute for each thousand requests: once is enough.
+  // Takes a minute for each thousand requests: once is enough.
   managerAsInstalled: () =>
     withManager({ name: '… at its default of 20 requests a second', start: startKubernetes, flags: [], roundsMax: 1 }),
 };
@@ -61,7 +61,7 @@ interface ManagerOptions {
   readonly roundsMax?: number;
 }
 
-/** Its own limit on requests, 20 a second, would be all that is measured: it is lifted. */
+/** Lifts its limit of 20 requests a second, which would dominate the measurement. */
 const unlimited = ['--kube-api-qps=5000', '--kube-api-burst=5000'];
 
 async function withManager({ name, start, flags = unlimited, ...more }: ManagerOptions): Promise<Setup> {

@@ -1,10 +1,10 @@
-/** Until something is told by a watch: polling would be work for the server that is measured. */
+/** Waits for events with a watch: polling would be work for the measured server. */
 
 import type { ApiObject, Client, Kind, WatchEvent, WatchOptions } from '@hangar/client';
 
 const patienceMs = 180_000;
 
-/** Watches from before `act` is called; resolves with the milliseconds from its call to the event that says `isDone`. */
+/** Watches from before `act` is called; resolves with the milliseconds from its call to the event for which `isDone` is true. */
 export async function timeUntil<T extends ApiObject>(
   { client, kind, ...options }: { readonly client: Client; readonly kind: Kind<T> } & WatchOptions,
   act: () => Promise<unknown>,
@@ -23,7 +23,7 @@ export async function timeUntil<T extends ApiObject>(
   return endedMs - startedMs;
 }
 
-/** Many at a time, but not all. */
+/** With limited concurrency. */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const left = items.values();
   const worker = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** What controllers of one control plane are given to do, and how long they take. */
+/** Work for the controllers of one control plane, and its duration. */
 
 import type { Client } from '@hangar/client';
 import { defaultAccounts } from './accounts.ts';

@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- controlplanes [--quick] [--profile FOLDER]`: ControlPlanes through the whole platform, as `hangar up` runs it: server,
- * embedded store, operator and essential controllers in one process. How long one takes, how long five hundred take that are created at
- * once, and what they cost when they are there and nobody uses them.
+ * embedded store, operator and essential controllers in one process. Measures the time for one, the time for five hundred that are created
+ * at once, and their idle cost.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ const ControlPlane = defineKind<ControlPlaneObject>({
   isNamespaced: false,
 });
 
-/** Until tenants that nobody uses are closed, and what they used is written down: what is left then is what they cost. */
+/** Until idle tenants are closed, and their usage is stored: the rest is their cost. */
 const closingMs = 100_000;
 const idleMs = 10_000;
 
@@ -118,7 +118,7 @@ async function made(client: Client, names: readonly string[]): Promise<void> {
 const isReady = ({ status }: ControlPlaneObject): boolean =>
   status?.conditions?.some(({ type, status: so }) => type === 'Ready' && so === 'True') ?? false;
 
-/** Of the store: every write anywhere, in any tenant, makes a new one. */
+/** Revision of the store, which every write in any tenant increments. */
 const revisionOf = async (client: Client): Promise<number> => Number((await client.list(ControlPlane)).resourceVersion);
 
 const ticksPerSecond = 100;

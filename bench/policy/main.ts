@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- policy`: what trust costs. One Hangar lets everybody do everything, asks no admission plugin and writes
- * no audit log; the other has RBAC and a user with a role, all default plugins, and audits every request at Metadata. The
- * two take turns, so that what else the machine does hits both.
+ * `npm run bench -- policy`: the cost of policy. One Hangar authorizes every request, has no admission plugins and no audit log; the other
+ * has RBAC and a user with a role, all default plugins, and audits every request at Metadata. The two alternate, so that other load on the
+ * machine affects both.
  */
 
 import { pluginNames } from '@hangar/server';
@@ -93,7 +93,7 @@ async function measured(
       for (const work of works) {
         const key = `${work} ${protocol}`;
         if (!samples.has(key)) samples.set(key, { open: [], guarded: [] });
-        // Who goes first changes, too.
+        // The order alternates, too.
         const turns = round % 2 === 0 ? [open, guarded] : [guarded, open];
         for (const server of turns) {
           const number = round * protocols.length + protocols.indexOf(protocol);

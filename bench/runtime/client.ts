@@ -1,11 +1,11 @@
-/** Requests a second of one client, in a process of its own, to a Hangar in another: GET of a small ConfigMap, over TLS. */
+/** Requests per second of one client, in a separate process, to a Hangar in another: GET of a small ConfigMap, over TLS. */
 
 import { table, thousands } from '../table.ts';
 import { Hangar } from '../tenants/hangar.ts';
 import { Program } from './program.ts';
 import type { ClientOptions, Requests } from './programs/client.ts';
 
-/** What is published of @kubernetes/client-node: quoted, not measured here. */
+/** Published figure of @kubernetes/client-node: quoted, not measured here. */
 const quotedPerSecond = 300;
 
 export async function client(durationMs: number, rounds: number): Promise<readonly Requests[]> {

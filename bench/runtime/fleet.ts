@@ -1,4 +1,4 @@
-/** One operator, a thousand clusters: on one stream, and with a connection for each beside it. */
+/** One operator with a thousand clusters: on one stream, and with a connection for each beside it. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMs } from '../server/processes.ts';
@@ -14,24 +14,24 @@ export interface FleetSize {
   readonly clusters: number;
   /** Of each of three kinds, in each cluster. */
   readonly objects: number;
-  /** Of the clusters, how many get a connection each: what is beyond them is counted up. */
+  /** Number of clusters with a separate connection: the figures are extrapolated to the rest. */
   readonly alone: number;
 }
 
 export interface Operated {
   readonly what: string;
   readonly clusters: number;
-  /** When its code was there and nothing was done. */
+  /** When its code was loaded, before any work. */
   readonly loadedMs: number;
   readonly loadedMb: number;
   /** Every cluster is known. */
   readonly opened: Times;
-  /** Everything that is in them is here. */
+  /** All objects of the clusters are cached. */
   readonly engaged: Times;
   readonly reconciled: Times;
   readonly cpuMs: number;
   readonly peakMb: number;
-  /** When it had nothing to do for a while, and had collected its garbage. */
+  /** After an idle time and a garbage collection. */
   readonly settledMb: number;
   readonly heap: Heap;
 }
@@ -48,7 +48,7 @@ export interface Fleet {
 }
 
 const settleMs = 5_000;
-/** What V8 keeps for objects that are new is 64 MB otherwise, once it was needed. */
+/** The young generation of V8 grows to 64 MB by default. */
 const smallYoungGeneration = ['--max-semi-space-size=8'];
 
 export async function fleet(size: FleetSize): Promise<Fleet> {
@@ -124,7 +124,7 @@ const kinds = (times: number) =>
     times,
   }));
 
-/** Until the server does nothing any more: what it was given before is written, what it has closed is closed. */
+/** Waits until the server is idle: pending writes and closes are done. */
 async function idle(pid: number): Promise<void> {
   for (let attempt = 0; attempt < 60; attempt++) {
     const before = cpuMs([pid]);
@@ -133,7 +133,7 @@ async function idle(pid: number): Promise<void> {
   }
 }
 
-/** Of all clusters, from those that were connected: what a process without any takes is not counted up. */
+/** Extrapolates to all clusters; the base of a process without clusters is not scaled. */
 export function scaled({ size, alone }: Fleet): { readonly megabytes: number; readonly engagedMs: number } {
   const times = size.clusters / alone.clusters;
   const { loadedMs, loadedMb, peakMb: peak, engaged } = alone;

@@ -1,4 +1,4 @@
-/** Who looked at which cluster, and when: what several processes tell, put together. Their clocks are this machine's. */
+/** Collects which peer looked at which cluster, and when, from several processes. They share the clock of this machine. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Look } from './programs/peer.ts';
@@ -29,7 +29,7 @@ export class Looks {
     this.count += looks.length;
   }
 
-  /** Resolves when every cluster was looked at, and none has changed hands for so long. */
+  /** Resolves when every cluster was looked at, and none has changed its peer for this long. */
   async calm(forMs: number): Promise<void> {
     const beginMs = this.nowMs();
     await this.#until('shared', () => {
@@ -39,7 +39,7 @@ export class Looks {
     });
   }
 
-  /** Of each peer that has any, in the order of names: the clusters that it looked at last. */
+  /** Number of clusters that each peer looked at last, sorted by name of the peer. */
   held(): Map<string, number> {
     const held = new Map<string, number>();
     for (const seen of this.#byCluster.values()) {
@@ -53,12 +53,12 @@ export class Looks {
     return [...this.#byCluster].filter(([, seen]) => latest(seen)?.peer === peer).map(([cluster]) => cluster);
   }
 
-  /** When the last of all clusters was looked at first. */
+  /** When the last cluster was looked at for the first time. */
   firstLooksMs(): number {
     return Math.max(...Array.from(this.#byCluster.values(), (seen) => Math.min(...seen.map(({ beginMs }) => beginMs))));
   }
 
-  /** When somebody last looked at a cluster that another had looked at before, or nobody had. */
+  /** When a cluster was last looked at by a new peer. */
   lastMoveMs(): number {
     let lastMs = 0;
     for (const seen of this.#byCluster.values()) {
@@ -72,7 +72,7 @@ export class Looks {
     return lastMs;
   }
 
-  /** When another than `peer` had looked at the last of these. */
+  /** When a peer other than `peer` had looked at the last of these. */
   async lookedAtByOthers(clusters: readonly string[], peer: string, sinceMs: number): Promise<number> {
     const firstOf = (cluster: string): number | undefined =>
       inOrder(this.#byCluster.get(cluster)!).find((one) => one.peer !== peer && one.beginMs >= sinceMs)?.beginMs;

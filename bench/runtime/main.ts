@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- runtime`: what client and runtime cost and how far they go. Every operator that is measured is a process of its
- * own, and the server is `bin/hangar.js` with its embedded store in another one; time is real and timings are the defaults.
+ * `npm run bench -- runtime`: the cost and the limits of client and runtime. Every measured operator is a separate process, and the server
+ * is `bin/hangar.js` with its embedded store in another one; time is real and timings are the defaults.
  *
  *     npm run bench -- runtime [--quick] [client|reconciles|fleet|sharing …]
  *
@@ -76,7 +76,7 @@ export async function run(args: string[]): Promise<boolean> {
   return printBars(bars);
 }
 
-/** Of the protocol that is negotiated; the other one is for proxies that know no better. */
+/** For the negotiated protocol; the other one is for older proxies. */
 const clientBars = (measured: readonly Requests[]): Bar[] =>
   measured
     .filter(({ protocol, inFlight }) => protocol === undefined && inFlight > 1)

@@ -1,4 +1,4 @@
-/** What a process takes of the machine's memory. In megabytes of 10⁶ bytes, as the bars are. */
+/** Memory of a process. In megabytes of 10⁶ bytes, as the bars are. */
 
 import { readFileSync } from 'node:fs';
 
@@ -9,5 +9,5 @@ export const megabytes = (bytes: number): number => bytes / 1e6;
 
 export const residentMb = (pid: number): number => megabytes(kib(pid, 'VmRSS') * 1024);
 
-/** The most that it ever had. */
+/** Peak resident memory. */
 export const peakMb = (pid: number): number => megabytes(kib(pid, 'VmHWM') * 1024);

@@ -1,10 +1,10 @@
-/** Where a process spends its time, by the sampling profiler: shares by package, not by function, because those are what one decides about. */
+/** Profiles a process with the sampling profiler: shares by package, not by function, because decisions are made per package. */
 
 import { Session } from 'node:inspector/promises';
 
 export type Shares = Readonly<Record<string, number>>;
 
-/** What `work` spends; idle time does not count. */
+/** Profiles `work`; idle time does not count. */
 export async function profiled(work: () => Promise<void>): Promise<Shares> {
   const session = new Session();
   session.connect();
@@ -31,7 +31,7 @@ export async function profiled(work: () => Promise<void>): Promise<Shares> {
 }
 
 function placeOf(name: string, url: string): string {
-  // The profiler's own start is nobody's time.
+  // The start of the profiler itself does not count.
   if (name === '(idle)' || url === 'node:inspector') return 'idle';
   if (name === '(garbage collector)') return 'collecting garbage';
   if (url.startsWith('node:')) return 'Node';
@@ -40,7 +40,7 @@ function placeOf(name: string, url: string): string {
   return url === '' ? 'V8 and native code' : 'the benchmark itself';
 }
 
-/** `cache 31 %, queue 12 %, …`: what makes up at least a twentieth. */
+/** `cache 31 %, queue 12 %, …`: shares of at least a twentieth. */
 export const sharesLine = (shares: Shares): string =>
   Object.entries(shares)
     .filter(([, share]) => share >= 0.05)

@@ -1,6 +1,6 @@
 /**
- * The processes that are measured: each is a program of `programs/`, told what to do by its argument, and says what it saw in messages
- * with a name. None outlives the run.
+ * The measured processes: each is a program of `programs/`, configured by its argument, and reports in named messages. None outlives the
+ * run.
  */
 
 import { fork } from 'node:child_process';
@@ -8,12 +8,12 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Of compiled code, as `bin/hangar.js` has one: with it Node needs no compiler of TypeScript in memory. */
+/** Cache of compiled code, as in `bin/hangar.js`: with it Node does not load the TypeScript compiler. */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/hangar-bench', import.meta.url));
 
 export interface ProgramOptions {
   readonly nodeFlags?: readonly string[];
-  /** Told every message that nobody waits for. */
+  /** Called with every message that has no waiting receiver. */
   readonly onSaid?: (what: string, value: never) => void;
 }
 
@@ -50,7 +50,7 @@ export class Program implements AsyncDisposable {
     return this.#child.pid!;
   }
 
-  /** The next message of this name. */
+  /** Resolves with the next message of this name. */
   heard<T>(what: string): Promise<T> {
     const early = this.#said.get(what)?.shift();
     if (early !== undefined) return Promise.resolve(early as T);
@@ -67,7 +67,7 @@ export class Program implements AsyncDisposable {
     return this.heard<T>(what);
   }
 
-  /** Resolves when it is gone. */
+  /** Resolves when it has exited. */
   async end(signal: NodeJS.Signals): Promise<void> {
     this.#child.kill(signal);
     await this.#ended;

@@ -1,6 +1,6 @@
 /**
- * Five operators in processes of their own share a thousand clusters by leases of a Hangar in another process, in real time with the
- * default timings. Who works on a cluster is known by the looks that each tells of, not by what it believes.
+ * Five operators in separate processes share a thousand clusters by leases of a Hangar in another process, in real time with the default
+ * timings. The owner of a cluster is determined by the reported looks, not by the state of the peers.
  */
 
 import { connect, loadKubeconfig } from '@hangar/client';
@@ -22,7 +22,7 @@ export interface Sharing {
   /** From the signal to the first look of another at the last of its clusters. */
   readonly handOverMs: number;
   readonly crashMs: number;
-  /** From its start until it has its share and nothing moves any more. */
+  /** From its start until it has its share and no cluster moves any longer. */
   readonly joinMs: number;
   readonly looks: number;
   /** Looks of two peers at one cluster at the same time. */
@@ -37,7 +37,7 @@ export interface SharingSize {
 }
 
 const peers = 5;
-/** When nothing has changed hands for so long, all is shared, and the shares have been corrected. */
+/** When no cluster has changed its peer for this long, all are assigned and balanced. */
 const calmMs = 10_000;
 
 export async function sharing({ clusters, quietMs }: SharingSize): Promise<Sharing> {
@@ -103,7 +103,7 @@ export async function sharing({ clusters, quietMs }: SharingSize): Promise<Shari
   });
 }
 
-/** The same with exact times: a peer that dies right after a renewal is the worst there is. */
+/** The same with exact times: the worst case is a peer that dies right after a renewal. */
 async function printVirtual(): Promise<void> {
   const { cleanExitMs, joinMs, crashTakeOverMs, leaseWritesPerSecond } = await measureSharding();
   console.log(
@@ -111,7 +111,7 @@ async function printVirtual(): Promise<void> {
   );
 }
 
-/** Counted where they arrive: by a watch of all leases. */
+/** Counted at the server, by a watch of all leases. */
 async function leaseWrites(kubeconfig: string, durationMs: number): Promise<number> {
   const client = connect(await loadKubeconfig(kubeconfig));
   const { resourceVersion } = await client.list(Lease, { namespace: 'default' });
@@ -128,7 +128,7 @@ async function leaseWrites(kubeconfig: string, durationMs: number): Promise<numb
   return writes / (durationMs / 1_000);
 }
 
-/** Of all that the peer has when it ends. */
+/** All clusters that the peer owns when it exits. */
 async function takenOver(looks: Looks, peer: string, end: () => Promise<void>): Promise<number> {
   const lost = looks.heldBy(peer);
   const begunMs = looks.nowMs();

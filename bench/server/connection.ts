@@ -1,6 +1,6 @@
 /**
- * One TLS connection to an API server that has one request under way at a time, over HTTP/1.1 or HTTP/2. It does no more
- * than a load generator needs, because it shares the machine with what it measures: answers are counted, not parsed.
+ * One TLS connection to an API server with one request in flight at a time, over HTTP/1.1 or HTTP/2. Minimal, because the load generator
+ * shares the machine with the measured server: answers are counted, not parsed.
  */
 
 import { once } from 'node:events';
@@ -22,16 +22,16 @@ export interface ConnectionOptions {
   readonly protocol: Protocol;
 }
 
-/** What speaks a protocol on a socket. */
+/** Encodes and decodes a protocol on a socket. */
 export interface Codec {
-  /** The bytes of a request. `id` counts up from 0. */
+  /** Returns the bytes of a request. `id` counts up from 0. */
   encode(id: number, method: string, path: string, headers: Readonly<Record<string, string>>, body: Buffer): Buffer[];
-  /** Feeds what came; calls back with whole replies, or with each piece of a stream's body. */
+  /** Feeds received bytes; calls back with whole replies, or with each piece of a stream's body. */
   feed(bytes: Buffer): void;
   onReply: (reply: Reply) => void;
-  /** Set for watches: gets the pieces of the body as they come. */
+  /** Set for watches: receives the pieces of the body. */
   onPiece: ((piece: Buffer) => void) | undefined;
-  /** What the protocol itself has to say: settings, window updates. */
+  /** Called with frames of the protocol itself: settings, window updates. */
   onAnswer: (bytes: Buffer) => void;
 }
 
@@ -79,7 +79,7 @@ export class Connection {
     });
   }
 
-  /** A request whose answer does not end: every piece of it as it comes. */
+  /** Sends a request with an endless answer: calls back with every piece of it. */
   stream(path: string, onPiece: (piece: Buffer) => void): void {
     this.#codec.onPiece = onPiece;
     for (const piece of this.#codec.encode(this.#id++, 'GET', path, this.#headers, Buffer.alloc(0)))

@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- server`: Hangar beside the real kube-apiserver and etcd, in one run on one machine. Both are durable,
- * both speak TLS; each is measured alone, in turns, because they share the machine. `--protocol http/1.1` or `h2`
- * measures one protocol only; `--quick` is a shorter run for development. `--kinds pods,leases` and `--connections 64,256`
- * measure these alone, over HTTP/2 unless a protocol is given.
+ * `npm run bench -- server`: Hangar beside the real kube-apiserver and etcd, in one run on one machine. Both are durable, both speak TLS;
+ * each is measured alone, in turns, because they share the machine. `--protocol http/1.1` or `h2` measures one protocol only; `--quick` is
+ * a shorter run for development. `--kinds pods,leases` and `--connections 64,256` measure these alone, over HTTP/2 unless a protocol is
+ * given.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -74,12 +74,12 @@ export async function run(args: string[]): Promise<boolean> {
   return printBars([...bars, ...(await compare(comparisons(everything), compared))]);
 }
 
-/** What compiles while it runs is measured when it has; the other one does the same, and needs it less. */
+/** Lets the JIT compile before the measurement; the other server gets the same load, and needs it less. */
 async function warmUp(server: Server, work: Work, protocol: Protocol, round: number): Promise<void> {
   if (work !== 'delete') await measure(server, work, { protocol, round: round + 100, durationMs: 1_000 });
 }
 
-/** Memory that start-up took and does not need is given back in this time. */
+/** Memory of the startup is released in this time. */
 const idleMs = 10_000;
 
 async function figures(
@@ -87,7 +87,7 @@ async function figures(
   protocols: readonly Protocol[],
   durationMs: number,
 ): Promise<Figures> {
-  // Started once before it counts: what the system and Node keep of a program is warm for both.
+  // Started once before it counts: caches of the system and of Node are warm for both.
   await (await start()).stop();
   const server = await start();
   try {

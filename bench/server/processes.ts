@@ -1,4 +1,4 @@
-/** What a process costs, from /proc: CPU time and memory of its own. */
+/** Measures the CPU time and memory of a process, from /proc. */
 
 import { readFileSync } from 'node:fs';
 

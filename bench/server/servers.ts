@@ -1,4 +1,4 @@
-/** The two that are compared, each as it would be run: durable, over TLS, with a static token. */
+/** The two compared servers, as in production: durable, over TLS, with a static token. */
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -101,18 +101,18 @@ export async function startKubernetes(): Promise<Server> {
   });
 }
 
-/** For what has to be prepared by somebody who may. */
+/** Token of an administrator, for preparations. */
 export const adminToken = randomUUID();
 
 const hangar = fileURLToPath(new URL('../../bin/hangar.js', import.meta.url));
 
 export interface HangarOptions {
-  /** Of the token that requests bring. */
+  /** User of the token in requests. */
   readonly user?: string;
-  /** More files of its folder, and what is said of them on the command line. */
+  /** Additional files of its folder, and their flags. */
   readonly files?: Readonly<Record<string, string>>;
   readonly flags?: (folder: string) => readonly string[];
-  /** With controllers and operator. Absent: the API server alone, as of the one that it is compared with. */
+  /** With controllers and operator. Absent: the API server alone, as the one that it is compared with. */
   readonly isWhole?: boolean;
 }
 

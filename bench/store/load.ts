@@ -8,13 +8,13 @@ export const valueBytes = 1024;
 
 export interface Throughput {
   readonly perSecond: number;
-  /** Of this process; a server elsewhere comes on top. */
+  /** CPU time of this process; that of a separate server is not included. */
   readonly cpuUs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
-/** ConfigMaps of a hundred tenants, in the order in which tenants write: interleaved. */
+/** ConfigMaps of a hundred tenants, interleaved as tenants write. */
 export function keyOf(n: number): string {
   return `/registry/clusters/tenant-${n % 100}/configmaps/default/object-${n}`;
 }
@@ -31,7 +31,7 @@ export async function createsPerSecond(
   const writer = async () => {
     while (next < end) {
       const n = next++;
-      // A value of its own, as a request brings one: not a buffer that is already warm.
+      // A new buffer, as from a request: not one that is already in the CPU cache.
       const value = Buffer.alloc(valueBytes, n);
       const sentMs = performance.now();
       const result = await store.commit([{ type: 'put', key: keyOf(n), value, expected: absent }]);

@@ -1,4 +1,4 @@
-/** What else gives somebody a Kubernetes API of their own, each real and as it is run: the same question, the same machine. */
+/** Measures alternatives that provide a separate Kubernetes API, each real and as in production: the same question, the same machine. */
 
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -25,10 +25,10 @@ export interface Alternative {
 }
 
 const pollMs = 10;
-/** Memory and CPU of a start are over after this time. */
+/** Memory and CPU of a start have settled after this time. */
 const settleMs = 15_000;
 
-/** One kube-apiserver for each tenant, on one etcd, each with a prefix of its own. */
+/** One kube-apiserver for each tenant, on one etcd, each with its own prefix. */
 export async function serverPerTenant(count: number): Promise<Alternative> {
   const [etcd, server] = [await tool('etcd'), await tool('kube-apiserver')];
   return Processes.start('tenants-kubernetes', async (processes) => {
@@ -69,7 +69,7 @@ export async function serverPerTenant(count: number): Promise<Alternative> {
   });
 }
 
-/** Workspaces of one kcp with the etcd that it brings. `idleMs`: its heap gives back what it does not need within two minutes. */
+/** Workspaces of one kcp with its embedded etcd. `idleMs`: its heap shrinks within two minutes. */
 export async function kcpWorkspaces(count: number, idleMs: number): Promise<Alternative> {
   const program = await tool('kcp', { log: console.log });
   return Processes.start('tenants-kcp', async (processes) => {
@@ -87,7 +87,7 @@ export async function kcpWorkspaces(count: number, idleMs: number): Promise<Alte
       ]);
       await processes.until(async () => (await statusOf(port!, '', '/readyz')) === 200);
       const token = await tokenOf(join(folder, 'admin.kubeconfig'));
-      // The first ones load what the others use.
+      // The first ones load code and data that the others share.
       for (let n = 0; n < warmUps; n++) await workspace(port!, token, `warm-${n}`);
       await sleep(idleMs);
       const [baseMiB, cpuBefore] = [proportionalMiB(child.pid!), cpuMs([child.pid!])];
@@ -98,7 +98,7 @@ export async function kcpWorkspaces(count: number, idleMs: number): Promise<Alte
       const elapsedMs = performance.now() - begun;
       const cpuOfAll = cpuMs([child.pid!]) - cpuBefore;
       const tenantMiB = (proportionalMiB(child.pid!) - baseMiB) / count;
-      // What it uses when nothing is asked is not the workspaces'.
+      // Its base CPU usage is subtracted.
       const idleBefore = cpuMs([child.pid!]);
       await sleep(idleMs);
       const idleShare = (cpuMs([child.pid!]) - idleBefore) / idleMs;
@@ -117,7 +117,7 @@ async function tokenOf(kubeconfig: string): Promise<string> {
   return /name: kcp-admin\n\s+user:\n\s+token: (\S+)/.exec(text)![1]!;
 }
 
-/** Until it answers `get namespaces` and says that it is ready. */
+/** Resolves when it answers `get namespaces` and is ready. */
 async function workspace(port: number, token: string, name: string): Promise<number> {
   const workspaces = '/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces';
   const connection = await Connection.open({ port, token, protocol: 'http/1.1' });

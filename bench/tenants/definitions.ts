@@ -1,4 +1,4 @@
-/** The same definition in many tenants: it is read, compiled and documented once, so that memory does not grow with them. */
+/** Measures the same definition in many tenants: it is parsed, compiled and documented once, so that memory does not grow with them. */
 
 import { settled, footprint } from './footprint.ts';
 import { Hangar } from './hangar.ts';
@@ -8,7 +8,7 @@ import type { Step } from './load.ts';
 export interface Definitions {
   readonly tenants: number;
   readonly few: number;
-  /** Right after each tenant was written to, then when nothing is asked of any. */
+  /** Right after each tenant was written to, then when all are idle. */
   readonly fewBusyMiB: number;
   readonly fewMiB: number;
   readonly allBusyMiB: number;
@@ -17,7 +17,7 @@ export interface Definitions {
 
 const group = 'bench.example';
 
-/** About as large as those that people install: four dozen fields, lists, patterns, defaults and a rule. */
+/** About as large as typical definitions: four dozen fields, lists, patterns, defaults and a rule. */
 const fields = Object.fromEntries(
   Array.from({ length: 24 }, (_, n) => [
     `field${n}`,
@@ -73,7 +73,7 @@ const custom: readonly Step[] = [
   },
 ];
 
-/** As many writes of as many bytes, without a definition. */
+/** The same number and size of writes, without a definition. */
 const plain: readonly Step[] = custom.map(({ body }, n) => ({
   method: 'POST',
   path: '/api/v1/namespaces/default/configmaps',
@@ -87,7 +87,7 @@ export async function definitions(nodeFlags: readonly string[], tenants: number,
   return { tenants, few, fewBusyMiB, fewMiB, allBusyMiB, allMiB };
 }
 
-/** Two servers and not one twice: what a server has once done stays in its heap. */
+/** Two servers instead of one: the heap of a server does not shrink to its initial size. */
 async function memoryWith(nodeFlags: readonly string[], tenants: number, defining: number): Promise<[number, number]> {
   return Hangar.use(nodeFlags, async (hangar) => {
     await createTenants(hangar, { count: tenants });

@@ -1,4 +1,4 @@
-/** What a server takes: memory and disk, once it had time to give back what it does not need. */
+/** Measures the memory and disk usage of a server after it has settled. */
 
 import { readFileSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
@@ -12,13 +12,13 @@ export interface Footprint {
   readonly diskMiB: number;
 }
 
-/** A tenant of which nothing is asked is closed after half a minute, and looked for every half a minute. */
+/** An idle tenant is closed after half a minute, checked every half a minute. */
 const closedAfterMs = 65_000;
 const steadyMs = 5_000;
 const steadyShare = 0.01;
 const attemptsMax = 12;
 
-/** Waits until everything idle is closed and memory does not fall any more. */
+/** Waits until all idle tenants are closed and memory no longer falls. */
 export async function settled(hangar: Hangar): Promise<Footprint> {
   await sleep(closedAfterMs);
   let before = residentMiB([hangar.pid]);
@@ -35,7 +35,7 @@ export async function footprint(hangar: Hangar): Promise<Footprint> {
   return { residentMiB: residentMiB([hangar.pid]), diskMiB: (await diskBytes(hangar.dataFolder)) / 1024 ** 2 };
 }
 
-/** What the files take of the disk, which is not what they say their length is. */
+/** Allocated size of the files, which differs from their length. */
 async function diskBytes(folder: string): Promise<number> {
   let sum = 0;
   for (const name of await readdir(folder, { recursive: true })) {
@@ -45,13 +45,13 @@ async function diskBytes(folder: string): Promise<number> {
   return sum;
 }
 
-/** Memory of a process with its share of what it shares with others: the same program several times is not counted twice. */
+/** Proportional set size: shared memory of the same program is not counted repeatedly. */
 export function proportionalMiB(pid: number): number {
   const kib = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))![1];
   return Number(kib) / 1024;
 }
 
-/** Of one core, as a share, over some time in which nothing is asked. */
+/** Share of one core while idle. */
 export async function idleCpu(pids: readonly number[], durationMs: number): Promise<number> {
   const [before, begun] = [cpuMs(pids), performance.now()];
   await sleep(durationMs);

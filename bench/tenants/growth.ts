@@ -1,6 +1,6 @@
 /**
- * From the first tenant to the ten thousandth in one server: how soon each answers, what all of them take when nothing is asked
- * of them, and how soon the server is back with them.
+ * From the first tenant to the ten thousandth in one server: the time until each answers, the idle cost of all of them, and the restart
+ * time with them.
  */
 
 import { mkdir, readdir } from 'node:fs/promises';
@@ -15,9 +15,9 @@ export interface GrowthPoint {
   readonly tenants: number;
   readonly residentMiB: number;
   readonly diskMiB: number;
-  /** Of those that were made since the point before. */
+  /** Of the tenants created since the previous point. */
   readonly created: Created;
-  /** Of the server, for each of them. */
+  /** CPU time of the server for each of them. */
   readonly createCpuMs: number;
 }
 
@@ -63,7 +63,7 @@ function line({ tenants, residentMiB, diskMiB, created, createCpuMs }: GrowthPoi
   return `${tenants} tenants: ${residentMiB.toFixed(0)} MiB, ${diskMiB.toFixed(1)} MiB on disk; created in p50 ${all.p50Ms.toFixed(1)} (${parts}), p99 ${all.p99Ms.toFixed(1)} ms, ${createCpuMs.toFixed(2)} ms of the server's CPU each`;
 }
 
-/** The median of some, because the first one finds the files where the last process left them. */
+/** The median of several, because the first one finds the files as the last process left them. */
 async function restarted(
   hangar: Hangar,
   kubeconfigs: string,

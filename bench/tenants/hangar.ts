@@ -1,4 +1,6 @@
-/** The API server as it is run: `bin/hangar.js up --bare` with the embedded store, in a process of its own, in a folder that outlives it. */
+/**
+ * The API server as in production: `bin/hangar.js up --bare` with the embedded store, in a separate process, in a folder that outlives it.
+ */
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -18,7 +20,7 @@ const pollMs = 5;
 export class Hangar {
   readonly #folder: string;
   readonly #port: number;
-  /** For Node: a profile is wanted now and then. */
+  /** Flags for Node, for example for a profile. */
   readonly #nodeFlags: readonly string[];
   /** Of an administrator of the management plane. */
   readonly #token = randomUUID();
@@ -58,7 +60,7 @@ export class Hangar {
     return join(this.dataFolder, 'admin.kubeconfig');
   }
 
-  /** A place for files of the run; it ends with the server. */
+  /** Path for a file of the run; removed with the server. */
   file(name: string): string {
     return join(this.#folder, name);
   }
@@ -80,7 +82,7 @@ export class Hangar {
       ],
       { stdio: ['ignore', output.fd, output.fd] },
     );
-    // It does not outlive a run that fails.
+    // Killed if the run fails.
     const child = this.#child;
     const end = (): void => void child.kill('SIGKILL');
     process.once('exit', end);

@@ -1,4 +1,4 @@
-/** The load, which is a program of its own (`load/`): what it can be told to do, and what it says then. */
+/** Runs the load, a separate program (`load/`): its arguments and results. */
 
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -30,7 +30,7 @@ export interface Range {
   readonly prefix?: string;
   readonly from?: number;
   readonly count: number;
-  /** At a time. */
+  /** Number of concurrent workers. */
   readonly workers?: number;
 }
 
@@ -58,7 +58,7 @@ export function createTenants(hangar: Hangar, range: Range, keep?: string): Prom
   return run(['create', `-root=${hangar.kubeconfig}`, ...rangeFlags(range), ...more]);
 }
 
-/** A request that every tenant gets; `{n}` counts the times. */
+/** A request to every tenant; `{n}` is the iteration. */
 export interface Step {
   readonly method: string;
   readonly path: string;
@@ -72,7 +72,7 @@ export interface Written {
   readonly answered: Latency;
 }
 
-/** `within`: for one tenant, several requests at a time. */
+/** `within`: concurrent requests to one tenant. */
 export async function write(
   hangar: Hangar,
   range: Range & { readonly within?: boolean },
@@ -87,10 +87,10 @@ export async function write(
 export interface GetOptions {
   readonly kubeconfig: string;
   readonly connections: number;
-  /** From one request to the next of a connection; 0: at once. */
+  /** Interval between the requests of a connection; 0: none. */
   readonly intervalMs: number;
   readonly durationMs: number;
-  /** As if it came from other machines: it may use what the others leave of this one. */
+  /** Simulates load from other machines: it uses only spare CPU of this one. */
   readonly isElsewhere?: boolean;
 }
 
@@ -142,7 +142,7 @@ export class Watches {
     return this.#child.pid!;
   }
 
-  /** Objects are written in turn to each tenant: how long their events took. */
+  /** Writes objects to each tenant in turn, and measures the delay of their events. */
   async write(): Promise<Watched> {
     this.#child.stdin!.write('\n');
     return (await this.#next()) as Watched;

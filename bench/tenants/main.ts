@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- tenants`: what a virtual control plane costs, and what else would give one: a kube-apiserver for each on one
- * etcd, and kcp. Hangar runs as `bin/hangar.js` with its embedded store; the load comes from processes of its own.
+ * `npm run bench -- tenants`: the cost of a virtual control plane, and of the alternatives: a kube-apiserver for each on one etcd, and kcp.
+ * Hangar runs as `bin/hangar.js` with its embedded store; the load comes from separate processes.
  *
  *     npm run bench -- tenants [--quick] [--profile FOLDER] [growth|objects|flood|definitions|destroy|alternatives …]
  *

@@ -1,4 +1,4 @@
-/** What a tenant notices of another one: that floods the server, or that is destroyed. */
+/** Measures the effect of one tenant on another: by flooding the server, or by being destroyed. */
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { Hangar } from './hangar.ts';
 import { createTenants, get, tenantName, write } from './load.ts';
 import type { Got } from './load.ts';
 
-/** Somebody who works: four connections, each a get every ten milliseconds. */
+/** A regular user: four connections, each a get every ten milliseconds. */
 const working = { connections: 4, intervalMs: 10 };
 const floodConnections = 64;
 const rounds = 5;
@@ -56,7 +56,7 @@ export async function flood(nodeFlags: readonly string[], durationMs: number): P
   });
 }
 
-/** The flood begins before the neighbour is measured, and ends after. */
+/** The flood starts before the neighbour is measured, and ends after. */
 const aroundMs = 1_000;
 
 export interface Destroyed extends Neighbour {
@@ -106,7 +106,7 @@ export async function destroy(nodeFlags: readonly string[], objects: number): Pr
 
 const destroyWindowMs = 2_000;
 
-/** Until its path answers that there is no such tenant. */
+/** Resolves when its path answers that there is no such tenant. */
 async function gone(hangar: Hangar, name: string): Promise<void> {
   const connection = await hangar.connect();
   for (;;) {
@@ -117,7 +117,7 @@ async function gone(hangar: Hangar, name: string): Promise<void> {
   connection.close();
 }
 
-/** Two tenants, and where their kubeconfigs are. */
+/** Creates two tenants; returns the paths of their kubeconfigs. */
 async function two(hangar: Hangar): Promise<(n: number) => string> {
   const keep = hangar.file('kubeconfigs');
   await mkdir(keep);

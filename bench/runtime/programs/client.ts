@@ -1,4 +1,4 @@
-/** A client that asks as fast as it is answered. */
+/** A client that sends the next request as soon as the last one is answered. */
 
 import { connect, hasCode } from '@hangar/client';
 import { ConfigMap } from '@hangar/client/kinds/core-v1';
@@ -11,11 +11,11 @@ export interface ClientOptions {
 }
 
 export interface Requests {
-  /** Absent: as it is negotiated, which is HTTP/2 with every API server. */
+  /** Absent: negotiated, which is HTTP/2 with every API server. */
   readonly protocol?: 'http/1.1';
   readonly inFlight: number;
   readonly perSecond: number;
-  /** Of this process's CPU, for each. */
+  /** CPU time of this process per request. */
   readonly cpuUs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * An operator of a fleet: one controller, three kinds, every cluster of a Hangar. By the wildcard all clusters come on one stream for
- * each kind; otherwise each has a connection and a cache of its own, as it would have with any other server.
+ * An operator of a fleet: one controller, three kinds, every cluster of a Hangar. By the wildcard all clusters come on one stream for each
+ * kind; otherwise each has its own connection and cache, as with any other server.
  */
 
 import { flushCompileCache } from 'node:module';
@@ -17,10 +17,10 @@ import { aliveMs, answer, configOf, log, say, told } from './talk.ts';
 export interface FleetOptions {
   readonly kubeconfig: string;
   readonly by: 'wildcard' | 'a connection each';
-  /** Their names: whoever connects to each must know them. */
+  /** Names of the clusters, for separate connections. */
   readonly clusters: readonly string[];
   readonly objects: number;
-  /** Without what says who wrote which field: half of a small object. */
+  /** Without managedFields: half of a small object. */
   readonly isBare?: boolean;
   readonly isProfiled?: boolean;
 }
@@ -37,7 +37,7 @@ export interface Heap {
 
 const { kubeconfig, by, clusters, objects, isBare, isProfiled } = told<FleetOptions>();
 say('loaded', aliveMs());
-// For the next one: this process is not going to end in good order.
+// For the next process: this one is killed.
 flushCompileCache();
 
 const config = await configOf(kubeconfig);
@@ -83,7 +83,7 @@ manager.controller({
 
 const begunMs = aliveMs();
 const times = (): Times => ({ sinceProcessMs: aliveMs(), sinceManagerMs: aliveMs() - begunMs });
-/** Known is soon said: a cluster counts when everything that is in it is here. */
+/** A cluster counts as engaged only when all its objects are cached. */
 const engagedAll = async (): Promise<void> => {
   let names: string[];
   do {

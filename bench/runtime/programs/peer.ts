@@ -1,6 +1,6 @@
 /**
- * One of several operators that share clusters: each cluster is looked at once a second, for a moment, and every look is told. The
- * clusters are names only: what is measured is who works on them, not what their objects cost.
+ * One of several operators that share clusters: looks at each cluster once a second, for a moment, and reports every look. The clusters are
+ * names only: the measurement is about ownership, not about the cost of objects.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ export interface PeerOptions {
   readonly clusters: readonly string[];
 }
 
-/** A look: at which cluster, from when to when. */
+/** A look at a cluster, with begin and end. */
 export type Look = readonly [cluster: string, beginMs: number, endMs: number];
 
 const lookEveryMs = 1_000;
