@@ -29,9 +29,9 @@ export interface Command<O extends Readonly<Record<string, Option>>> {
 
 type Values<O> = { readonly [K in keyof O]?: O[K] extends { readonly value: string } ? string : boolean };
 
-/** Ends the command with a text instead of a result: the help that was asked for, or why the command line is wrong. */
+/** Ends the command with a text instead of a result: the requested help, or why the command line is wrong. */
 export class Usage extends Error {
-  /** 0 for the help that was asked for, 2 for a command line that is wrong. */
+  /** 0 for requested help, 2 for a wrong command line. */
   readonly exitCode: 0 | 2;
 
   constructor(text: string, exitCode: 0 | 2) {

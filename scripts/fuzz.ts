@@ -1,11 +1,11 @@
 /**
  * `npm run fuzz -- [target…] [--runs N] [--seed N] [--fresh] [--seconds N]`: feeds the targets with hostile input.
  *
- * A target is a file `x.fuzz.ts` beside what it exercises; its name is its path without `src` and ending, and any part
+ * A target is a file `x.fuzz.ts` beside the code that it exercises; its name is its path without `src` and ending, and any part
  * of that selects it (`store` selects every target of the store). It exports `fuzz(random)`, one run, which throws
  * when something is wrong; and `runsDefault`, where the usual number of runs would take too long. A run is made from its
- * seed alone. Targets run in a thread of their own, so that one that hangs is noticed and named. A run that fails is run
- * once more: if it passes then, the target goes on and the seed is printed as flaky.
+ * seed alone. Targets run in a separate thread, so that one that hangs is noticed and named. A run that fails is run
+ * once more: if it passes then, the target continues and the seed is printed as flaky.
  */
 
 import { randomInt } from 'node:crypto';
@@ -37,9 +37,9 @@ interface Job {
   readonly file: string;
   readonly runs: number | undefined;
   readonly seed: number;
-  /** No run begins after so many seconds; the first one always does. */
+  /** No run starts after this many seconds; the first one always does. */
   readonly seconds: number;
-  /** What the thread is at: the number of runs done, and how many there are. */
+  /** Progress of the thread: completed runs, and their total. */
   readonly progress: Int32Array;
 }
 
@@ -89,7 +89,7 @@ async function main(): Promise<boolean> {
   return failed === 0;
 }
 
-/** Runs a target. Repeats a seed that fails, and goes on behind it if it passes the second time. */
+/** Runs a target. Repeats a seed that fails, and continues behind it if it passes the second time. */
 async function runTarget(job: Omit<Job, 'progress'>): Promise<{ passed: boolean; lines: string[] }> {
   const name = nameOf(job.file);
   const lines: string[] = [];
@@ -163,7 +163,7 @@ async function watch(job: Job): Promise<Failure | undefined> {
   return failure;
 }
 
-/** In the thread. */
+/** Runs in the thread. */
 async function work({ file, runs, seed, seconds, progress }: Job): Promise<void> {
   const target = (await import(new URL(file, root).href)) as Target;
   progress[1] = runs ?? target.runsDefault ?? runsUsual;

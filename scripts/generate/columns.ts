@@ -15,7 +15,7 @@ export interface Column {
 /** By `<folder of the internal types>.<kind>`, such as `core.Pod`. */
 export type ColumnsByKind = ReadonlyMap<string, readonly Column[]>;
 
-/** What the server shows where no printer is registered. */
+/** Columns of the server without a registered printer. */
 export const defaultColumns: readonly Column[] = [
   { name: 'Name', type: 'string', format: 'name', priority: 0 },
   { name: 'Created At', type: 'date', format: '', priority: 0 },

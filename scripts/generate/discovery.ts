@@ -45,10 +45,10 @@ export async function readDiscovery(from: Sources): Promise<DiscoveredGroup[]> {
   return [{ name: '', versions: [await version('api', 'v1')] }, ...(await Promise.all(named))];
 }
 
-/** A storage version need not be served any more. */
+/** A storage version may no longer be served. */
 const unservedVersions = ['v1', 'v1beta1'];
 
-/** The version whose hash discovery shows: the server tells the storage version only this way. */
+/** Returns the version whose hash discovery shows: the server publishes the storage version only this way. */
 export function storageVersionOf(resource: DiscoveredResource, groups: readonly DiscoveredGroup[]): string | undefined {
   if (resource.storageVersionHash === undefined) return undefined;
   for (const { name: group, versions } of groups) {

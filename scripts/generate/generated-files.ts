@@ -1,4 +1,4 @@
-/** Files that are generated and committed: written, or compared with what would be written. */
+/** Generated and committed files: writes them, or compares them with the generated text. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ const root = new URL('../../', import.meta.url);
 /** Path below the repository → text. */
 export type GeneratedFiles = ReadonlyMap<string, string>;
 
-/** How many there are. */
+/** Resolves with the number of files. */
 export async function writeFiles(files: GeneratedFiles): Promise<number> {
   for (const [name, text] of files) {
     const file = new URL(name, root);
@@ -19,7 +19,7 @@ export async function writeFiles(files: GeneratedFiles): Promise<number> {
   return files.size;
 }
 
-/** What differs, in words. `part` is how it is generated: `npm run generate -- part`. */
+/** Describes the differences. `part` is the argument that generates them: `npm run generate -- part`. */
 export async function fileProblems(files: GeneratedFiles, part: string): Promise<string[]> {
   const problems: string[] = [];
   for (const [name, text] of files) {
@@ -29,7 +29,7 @@ export async function fileProblems(files: GeneratedFiles, part: string): Promise
   return problems;
 }
 
-/** As `npm run format` would have it, so that it finds nothing to change. */
+/** Formats the text as `npm run format` does. */
 export function formatted(name: string, input: string): string {
   const program = fileURLToPath(new URL('node_modules/.bin/oxfmt', root));
   return execFileSync(program, [`--stdin-filepath=${name}`], { input, cwd: fileURLToPath(root), encoding: 'utf8' });

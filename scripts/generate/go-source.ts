@@ -1,6 +1,6 @@
 /**
- * Reads the type declarations of a Go package: structs with their tags, named types, and the constants of types marked
- * `+enum`. It is no Go parser: it knows the shape that gofmt gives to API types, and refuses what it does not know.
+ * Reads the type declarations of a Go package: structs with their tags, named types, and the constants of types marked `+enum`. It is not a
+ * full Go parser: it accepts the form that gofmt gives to API types, and refuses everything else.
  */
 
 import { readdir, readFile } from 'node:fs/promises';
@@ -20,16 +20,16 @@ export interface GoStruct {
 }
 
 export interface GoPackage {
-  /** What the package calls itself, and what Go prints before its types. */
+  /** Name of the package in Go. */
   readonly name: string;
   /** The API group, undefined where the package registers none. */
   readonly group: string | undefined;
   readonly structs: ReadonlyMap<string, GoStruct>;
-  /** Named types that are not structs → what they are, as written. */
+  /** Named types that are not structs → their underlying type, as written. */
   readonly named: ReadonlyMap<string, string>;
   /** Types marked `+enum` → their constants, as written: `"TCP"`, or the name of another constant. */
   readonly enums: ReadonlyMap<string, readonly string[]>;
-  /** Every constant that is a text → the text. */
+  /** String constants → their value. */
   readonly constants: ReadonlyMap<string, string>;
   /** Alias in this package → import path. */
   readonly imports: ReadonlyMap<string, string>;

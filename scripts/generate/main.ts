@@ -1,8 +1,7 @@
 /**
- * `npm run generate`: writes the table of the built-in kinds from the pinned Kubernetes release, and then all that follows from the
- * repository alone.
- * `npm run generate -- PART`: only that part; see `parts`.
- * `npm run generate -- [PART] --check`: says whether the committed files are what would be written.
+ * `npm run generate`: writes the table of the built-in kinds from the pinned Kubernetes release, and then all files that derive from the
+ * repository alone. `npm run generate -- PART`: only that part; see `parts`. `npm run generate -- [PART] --check`: reports whether the
+ * committed files are up to date.
  */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -11,16 +10,16 @@ import { sources } from './modules.ts';
 import { generateTable } from './table.ts';
 
 interface Part {
-  /** How many files were written. */
+  /** Resolves with the number of written files. */
   write(): Promise<number>;
-  /** What differs from what would be written, in words. */
+  /** Describes the differences between the committed and the generated files. */
   problems(): Promise<string[]>;
 }
 
 const file = new URL('../../packages/api/src/builtin/table.json', import.meta.url);
 const committed = await readFile(file, 'utf8').catch(() => '');
 
-/** In the order in which one needs another. Loaded when asked for: some need what others write. */
+/** In the order of their dependencies. Loaded on demand: some import files that others write. */
 const parts: Readonly<Record<string, () => Promise<Part>>> = {
   /** The types that clients have of the built-in kinds, from the committed table. */
   async kinds() {

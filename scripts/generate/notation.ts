@@ -1,6 +1,6 @@
 /**
- * Writes one type in the table's notation, which `packages/api/src/builtin/notation.ts` reads: see there for the grammar.
- * The Go source says what a field is; generated.proto must agree with it; OpenAPI adds what servers publish.
+ * Writes one type in the table's notation, which `packages/api/src/builtin/notation.ts` reads: see there for the grammar. The Go source
+ * defines a field; generated.proto must agree with it; OpenAPI adds what servers publish.
  */
 
 import type { GoField, GoPackage, GoStruct } from './go-source.ts';
@@ -40,14 +40,14 @@ const special: Readonly<Record<string, string>> = {
   'k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSON': 'json',
 };
 
-/** Structs whose JSON is one of several shapes. */
+/** Structs with several JSON forms. */
 const shapes: Readonly<Record<string, string>> = {
   'apiextensions/v1.JSONSchemaPropsOrArray': '@or-array',
   'apiextensions/v1.JSONSchemaPropsOrBool': '@or-bool',
   'apiextensions/v1.JSONSchemaPropsOrStringArray': '@or-strings',
 };
 
-/** The notation of a Go type as written in `home`; `uses` hears every type of the table that it refers to. */
+/** Returns the notation of a Go type as written in `home`; calls `uses` with every type of the table that it refers to. */
 export function typeNotation(facts: Facts, home: PackageFacts, type: string, uses: (id: string) => void): string {
   const inner = (rest: string): string => typeNotation(facts, home, rest, uses);
   if (type.startsWith('*')) return `*${inner(type.slice(1))}`;
@@ -74,7 +74,7 @@ export function definition(facts: Facts, home: PackageFacts, name: string, uses:
     const values = home.go.enums.get(name)?.map((value) => constantOf(facts, home, value));
     if (values?.length === 0) throw new Error(`${home.api.id}.${name} has no values`);
     const suffix = values ? ` ${values.sort().join('|')}` : '';
-    // A named list that has a message of its own (`repeated string items = 1`) can be absent, empty or full.
+    // A named list with its own message (`repeated string items = 1`) can be absent, empty or full.
     const sign = home.proto.has(name) && named.startsWith('[]') ? '~' : '=';
     return `${sign}${typeNotation(facts, home, named, uses)}${suffix}`;
   }
@@ -152,7 +152,7 @@ function extensions(field: GoField, property: OpenApiSchema | undefined, canBeAb
   const mergeKey = property?.['x-kubernetes-patch-merge-key'] ?? field.tags.get('patchMergeKey');
   if (strategy) parts.push(`P=${strategy}${mergeKey ? `:${mergeKey}` : ''}`);
   const standard = property?.default;
-  // OpenAPI shows a zero as the default of whatever is always written, and {} for every struct: nobody needs to be told.
+  // OpenAPI shows a zero as the default of every field that is always written, and {} for every struct: these are implied.
   const isImplied = JSON.stringify(standard) === '{}' || (!canBeAbsent && ['', 0, false].includes(standard as never));
   if (standard !== undefined && !isImplied) parts.push(`D=${JSON.stringify(standard)}`);
   if (parts.some((part) => part.includes(' '))) throw new Error(`${parts.join()} contains the separator`);
@@ -164,7 +164,7 @@ interface Property {
   readonly required: boolean;
 }
 
-/** Inlined structs are not published by themselves: the first published struct that has them inside speaks for them. */
+/** Inlined structs are not published separately: the first published struct that inlines them is used. */
 function propertyOf(facts: Facts, home: PackageFacts, struct: GoStruct, name: string): Property | undefined {
   const schema = facts.openApi.get(`${home.api.openApi}.${struct.name}`);
   if (schema) {
@@ -196,7 +196,7 @@ const protoTypes: Readonly<Record<string, string>> = {
   fieldsv1: '.k8s.io.apimachinery.pkg.apis.meta.v1.FieldsV1',
 };
 
-/** A field whose two sources disagree would be encoded wrongly for ever: better no table. */
+/** A field whose two sources disagree would be encoded wrongly for ever: fail instead. */
 function checkAgainstProto(
   home: PackageFacts,
   struct: GoStruct,

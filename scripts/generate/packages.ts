@@ -1,21 +1,21 @@
 /**
- * Which Go packages become part of the table: those of every group-version that the server can serve, and the few that
- * travel in bodies without being served (admission reviews, discovery documents, meta).
+ * Selects the Go packages of the table: those of every group-version that the server can serve, and a few that occur in bodies without
+ * being served (admission reviews, discovery documents, meta).
  */
 
 import { join } from 'node:path';
 import type { Sources } from './modules.ts';
 
 export interface ApiPackage {
-  /** How the table calls it: `core/v1`. */
+  /** Its name in the table: `core/v1`. */
   readonly id: string;
   readonly importPath: string;
   readonly folder: string;
-  /** What its schemas begin with in OpenAPI documents. */
+  /** Prefix of its schemas in OpenAPI documents. */
   readonly openApi: string;
 }
 
-/** Spoken by clients or webhooks, but not in discovery. */
+/** Used by clients or webhooks, but not in discovery. */
 const unserved = ['admission/v1', 'apidiscovery/v2'];
 
 export function apiPackages(from: Sources, served: ReadonlySet<string>): ApiPackage[] {

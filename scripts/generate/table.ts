@@ -1,4 +1,4 @@
-/** Puts the facts together: one JSON document, sorted, the same bytes for the same sources. */
+/** Combines the facts: one JSON document, sorted, the same bytes for the same sources. */
 
 import { join } from 'node:path';
 import { defaultColumns, readColumns, readUnprinted } from './columns.ts';
@@ -109,7 +109,7 @@ async function groupTable(from: Sources, groups: readonly DiscoveredGroup[], fac
   }));
 }
 
-/** What is stored in another group (events) is printed as that group's kind. */
+/** Kinds that are stored in another group (events) are printed as that group's kind. */
 function printedFolder(group: string, stored: string | undefined): string {
   return folderOf(stored === undefined ? group : stored.includes('/') ? stored.split('/')[0]! : '');
 }
@@ -134,7 +134,7 @@ function resourceFacts({ name, kind, group, version, verbs }: DiscoveredResource
   };
 }
 
-/** `name:type:format:priority`, without what is usual: `string`, no format, priority 0. */
+/** `name:type:format:priority`, without defaults: `string`, no format, priority 0. */
 function columnFacts(resource: DiscoveredResource, columns: readonly Column[] = defaultColumns): object {
   if (!resource.verbs.includes('list')) return {};
   const text = columns.map(({ name, type, format, priority }) =>

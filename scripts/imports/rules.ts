@@ -1,6 +1,6 @@
 /**
- * Which package may know which. The table is ARCHITECTURE.md's diagram: an arrow that is not here does not exist, and a file that
- * draws one fails `npm run check`.
+ * The allowed imports between packages. The table is ARCHITECTURE.md's diagram: a file with an import that is not listed here fails `npm
+ * run check`.
  */
 
 /** Folder of a package → the packages that it may import. Everything may import Node and its own dependencies. */
@@ -24,7 +24,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   examples: ['client', 'runtime', 'server'],
 };
 
-/** Folders outside of the product, which may look at all of it. */
+/** Folders outside of the product, which may import all of it. */
 export const observers: readonly string[] = ['bench', 'scripts', 'tests', 'tools'];
 
 /** Test code may use the real programs and the cluster in process; nothing that runs in production may. */

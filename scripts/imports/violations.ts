@@ -1,4 +1,4 @@
-/** What is wrong with a set of imports, in words a person can act on. */
+/** Describes the violations of a set of imports. */
 
 import { cycles } from './graph.ts';
 import type { Import } from './graph.ts';

@@ -1,9 +1,9 @@
-/** Asks git which files differ from main. */
+/** Lists the files that differ from main, with git. */
 
 import { spawnSync } from 'node:child_process';
 
 export interface Changes {
-  /** The commit to which the working tree is compared, in words. */
+  /** Describes the commit that the working tree is compared to. */
   readonly base: string;
   /** Relative to the root: committed, staged, unstaged and untracked files. */
   readonly files: readonly string[];

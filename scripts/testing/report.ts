@@ -44,7 +44,7 @@ export function printSummary(summary: Summary): boolean {
   return failed === 0;
 }
 
-/** Appends counts and lines to the file HANGAR_TEST_COUNTS, which `.ci/run` adds up and prints at its end. */
+/** Appends counts and lines to the file HANGAR_TEST_COUNTS, which `.ci/run` adds up and prints last. */
 export function recordCounts(passed: number, failed: number, lines: readonly string[]): void {
   const counts = process.env['HANGAR_TEST_COUNTS'];
   if (counts) appendFileSync(counts, [`${passed} ${failed}`, ...lines, ''].join('\n'));

@@ -56,7 +56,7 @@ function report(passed: boolean, { details, skip, todo }: Result): void {
   }
 }
 
-/** Returns nothing for a suite or test that failed only because of a subtest, which has a failure of its own. */
+/** Returns nothing for a suite or test that failed only because of a subtest, whose failure is reported separately. */
 function failureOf(test: string, error: (Error & { failureType?: string }) | undefined): Failure | undefined {
   if (error?.failureType === 'subtestsFailed') return undefined;
   const cause = error?.cause instanceof Error ? error.cause : error;

@@ -41,7 +41,7 @@ export class TestProcess {
     this.#options = options;
     const script = fileURLToPath(new URL('./worker.ts', import.meta.url));
     const reporter = new URL('./reporter.ts', import.meta.url).href;
-    // In a process group of its own, so that a process that hangs is killed with everything that its tests started.
+    // In a separate process group, so that a process that hangs is killed with everything that its tests started.
     this.#child = spawn(
       process.execPath,
       [`--test-reporter=${reporter}`, '--test-reporter-destination=stdout', script],

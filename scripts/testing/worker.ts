@@ -1,6 +1,6 @@
 /**
- * The process that runs test files. Imports each requested file into a suite of its own, so that hooks at the top level of a file apply
- * to that file only, and reports its results through `reporter.ts`.
+ * The process that runs test files. Imports each requested file into a separate suite, so that hooks at the top level of a file apply to
+ * that file only, and reports its results through `reporter.ts`.
  *
  * After each file it compares open handles and process-wide state with the state before the file. A file that left something behind
  * makes the process retire: the next file gets a new process.

@@ -1,4 +1,4 @@
-/** A kind and its interface to a CustomResourceDefinition, its fields in the order in which they are read. */
+/** Generates a CustomResourceDefinition from a kind and its interface, with fields in a readable order. */
 
 import type { KindNames } from '../../../packages/client/src/kind.ts';
 import type { Tag } from './doc.ts';
@@ -9,7 +9,7 @@ import { applyTags } from './tags.ts';
 import type { Schema } from './tags.ts';
 import { SourceError } from './tokens.ts';
 
-/** What every object has, in Kubernetes' meaning. */
+/** Fields of every object, as Kubernetes defines them. */
 const ofEveryObject = {
   apiVersion: {
     description: 'APIVersion defines the versioned schema of this representation of an object.',

@@ -1,4 +1,4 @@
-/** The definitions on the disk: for programs beside the types that they come from, for people and kubectl as YAML. */
+/** The definitions on disk: for programs beside their types, for users and kubectl as YAML. */
 
 import { globSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const part = 'definitions';
 /** js-yaml is a dependency of packages/api. */
 const yaml = createRequire(new URL('packages/api/package.json', root))('js-yaml') as typeof Yaml;
 
-/** Written by hand, and no types of objects. */
+/** Written by hand, without types of objects. */
 const others = new Set(['index.ts', 'kinds.ts', 'names.ts', 'install.ts']);
 
 const header =
@@ -58,14 +58,14 @@ ${singulars.map((name) => `import { definition as ${name} } from './${name}.ts';
 export const definitions: readonly CustomResourceDefinition[] = [${singulars.join(', ')}];
 `;
 
-/** How many there are. */
+/** Resolves with the number of files. */
 export async function writeDefinitions(): Promise<number> {
   const files = await generateDefinitions();
   for (const stale of staleFiles(files)) await rm(new URL(stale, root));
   return writeFiles(files);
 }
 
-/** What differs from what would be written, in words. */
+/** Describes the differences between the committed and the generated files. */
 export async function definitionsProblems(): Promise<string[]> {
   const files = await generateDefinitions();
   const stale = staleFiles(files).map((name) => `${name} is no longer generated`);

@@ -1,4 +1,4 @@
-/** What tags in doc comments mean for a schema. A tag that is unknown, or that means nothing for the type it is at, fails. */
+/** Applies tags in doc comments to a schema. A tag that is unknown, or invalid for its type, fails. */
 
 import type { JsonSchema } from '../../../packages/api/src/crd/json-schema.ts';
 import type { Tag } from './doc.ts';
@@ -7,7 +7,7 @@ import type { Place } from './read.ts';
 
 export type Schema = { -readonly [Field in keyof JsonSchema]: JsonSchema[Field] };
 
-/** Tag → the types that may have it, and the field of the schema that it is. */
+/** Tag → the types that may have it, and its field of the schema. */
 const numbers: Readonly<Record<string, readonly [field: keyof Schema, type: string]>> = {
   minLength: ['minLength', 'string'],
   maxLength: ['maxLength', 'string'],

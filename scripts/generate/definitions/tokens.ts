@@ -1,4 +1,4 @@
-/** The words of a TypeScript file, as far as files of types have them. Whatever else there is fails, with its line. */
+/** Tokens of a TypeScript file, limited to the syntax in files of types. Other syntax fails, with its line. */
 
 export type TokenKind = 'word' | 'string' | 'mark' | 'doc' | 'end';
 
@@ -9,7 +9,7 @@ export interface Token {
   readonly line: number;
 }
 
-/** Doc comments are told, others are not. */
+/** Doc comments are tokens, other comments are skipped. */
 const pattern =
   /(?<space>\s+|\/\/[^\n]*|\/\*(?!\*)[\s\S]*?\*\/)|\/\*\*(?<doc>[\s\S]*?)\*\/|(?<word>[A-Za-z_$][\w$]*)|'(?<string>[^'\\\n]*)'|(?<mark>[{}()[\]<>:;,=|?*])/y;
 

@@ -1,4 +1,4 @@
-/** The generated types on the disk. Files that are no longer generated go; those written by hand, without the header, stay. */
+/** The generated types on disk. Deletes files that are no longer generated; keeps those written by hand, without the header. */
 
 import { globSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { generateKinds } from './kinds.ts';
 
 const folder = new URL('../../../packages/client/src/kinds/', import.meta.url);
 
-/** How many there are. */
+/** Resolves with the number of files. */
 export async function writeKinds(table: Table): Promise<number> {
   const files = generateKinds(table);
   for (const stale of await staleFiles(files)) await rm(new URL(stale, folder));
@@ -19,7 +19,7 @@ export async function writeKinds(table: Table): Promise<number> {
   return files.size;
 }
 
-/** What differs from what would be written, in words. */
+/** Describes the differences between the committed and the generated files. */
 export async function kindsProblems(table: Table): Promise<string[]> {
   const files = generateKinds(table);
   const problems = (await staleFiles(files)).map((name) => `kinds/${name} is no longer generated`);

@@ -1,6 +1,6 @@
 /**
- * `packages/client/src/kinds/`: a type and a value for every kind that the table has, and the types that they are made of. A pure
- * function of the table: the same table gives the same bytes, formatted as `npm run format` would.
+ * Generates `packages/client/src/kinds/`: a type and a value for every kind in the table, and the types that they refer to. A pure function
+ * of the table: the same table gives the same bytes, formatted as `npm run format` does.
  */
 
 import type { Table } from '../../../packages/api/src/builtin/table.ts';
@@ -10,7 +10,7 @@ import type { Declaration, TypeName } from './types.ts';
 import { fileText, usesOf } from './write.ts';
 import type { Declared, Resource } from './write.ts';
 
-/** Kinds that have no path of their own but that clients and webhooks speak. */
+/** Kinds without their own path that clients and webhooks use. */
 const spoken = [
   'admission/v1.AdmissionReview',
   'apiextensions/v1.ConversionReview',
@@ -66,7 +66,7 @@ function resourcesOf(table: Table): Map<string, Resource> {
   return resources;
 }
 
-/** What subresources are about: scales, evictions, token requests. Options are said in the query. */
+/** Kinds of subresources: scales, evictions, token requests. Options are sent in the query. */
 function subresourceKinds(table: Table): string[] {
   const homes = new Map<string, string>();
   for (const { name: group, versions } of table.groups) {
@@ -86,7 +86,7 @@ function subresourceKinds(table: Table): string[] {
     .filter((id) => !id.endsWith('Options'));
 }
 
-/** The types that these lead to, by their ids in order. */
+/** The types that these refer to, sorted by id. */
 function declarationsOf(
   table: Table,
   roots: readonly string[],

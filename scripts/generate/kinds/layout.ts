@@ -1,12 +1,12 @@
 /**
- * Which file a type is in. A package is one file, named by the group's first word; the core group is too long for that: its
- * nested types lie in `core/`, by what they are about, and `core-v1.ts` has its kinds and everything else again.
+ * Maps types to files. A package is one file, named by the group's first word; the core group is too long for that: its nested types are in
+ * `core/`, by topic, and `core-v1.ts` has its kinds and reexports the rest.
  */
 
 import { apiHome, valuesHome } from './types.ts';
 import type { TypeName } from './types.ts';
 
-/** The first that fits. Relative to the kinds' folder. */
+/** The first match applies. Relative to the kinds' folder. */
 const coreFiles: readonly (readonly [file: string, names: RegExp])[] = [
   [
     'core/volumes.ts',
@@ -41,10 +41,10 @@ export function fileOf({ home, name }: TypeName): string {
   return `${home.replace('/', '-')}.ts`;
 }
 
-/** The file with a package's kinds, which also has everything of its other files. */
+/** Returns the file with a package's kinds, which also reexports its other files. */
 export const mainFileOf = (home: string): string => `${home.replace('/', '-')}.ts`;
 
-/** As a file imports it: parts of one package know each other, everybody else knows the main file. */
+/** Returns the import specifier: parts of one package import each other, all others import the main file. */
 export function specifierOf(file: string, type: TypeName): string {
   if (type.home === apiHome) return '@hangar/api/json';
   const part = fileOf(type);

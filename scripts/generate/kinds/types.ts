@@ -1,6 +1,6 @@
 /**
- * What the table's notation is in TypeScript. A name in it becomes a name of the file that its package has; words become
- * what JSON has for them. Zero times are written as null by Go where nothing leaves them out, so they are nullable there.
+ * Translates the table's notation to TypeScript. A name becomes a name of the file of its package; words become their JSON types. Go writes
+ * zero times as null unless the field is omitted when empty, so they are nullable there.
  */
 
 import { readField, readHeader } from '../../../packages/api/src/builtin/notation.ts';
@@ -13,13 +13,13 @@ export interface TypeName {
   readonly name: string;
 }
 
-/** A type as it is written: the text, and every name in it that is declared elsewhere. */
+/** A type as written: the text, and every name in it that is declared elsewhere. */
 export interface Written {
   readonly text: string;
   readonly uses: readonly TypeName[];
 }
 
-/** A word → what is in `values.ts` for it, or what TypeScript has. */
+/** A word → its name in `values.ts`, or the TypeScript type. */
 const words: Readonly<Record<string, string>> = {
   string: 'string',
   bool: 'boolean',
@@ -41,11 +41,11 @@ const words: Readonly<Record<string, string>> = {
 export const valuesHome = 'values';
 const isValue = (text: string): boolean => /^[A-Z]/.test(text);
 
-/** Declared by api, by hand: the types of `metadata` are the same for everybody. */
+/** Declared in packages/api, by hand: the types of `metadata` are shared. */
 const ofApi = new Set(['ObjectMeta', 'OwnerReference', 'ManagedFieldsEntry']);
 export const apiHome = 'api';
 
-/** Closed by validation, though their Go types are not marked so. */
+/** Closed by validation, although their Go types are not marked so. */
 const closed: Readonly<Record<string, string>> = {
   ConditionStatus: '=string False|True|Unknown',
   ConversionStrategyType: '=string None|Webhook',
@@ -65,7 +65,7 @@ function resolve(notation: string, home: string): TypeName {
   return dot === -1 ? { home, name: notation } : { home: notation.slice(0, dot), name: notation.slice(dot + 1) };
 }
 
-/** A type as a package's field or named type says it. */
+/** Translates a type of a package's field or named type. */
 export function writeType(table: Table, notation: string, home: string): Written {
   if (notation.startsWith('*')) return writeType(table, notation.slice(1), home);
   if (notation.startsWith('[]')) return wrapped(writeType(table, notation.slice(2), home), (text) => `${text}[]`);
@@ -79,7 +79,7 @@ export function writeType(table: Table, notation: string, home: string): Written
     return { text: named.name, uses: [{ home: apiHome, name: named.name }] };
   }
   const text = notationOf(table, named);
-  // A name for a plain string says nothing that the field's own name does not; a name for another type is that type.
+  // A name for a plain string adds nothing to the field's own name; a name for another type is that type.
   const other = /^=([a-z0-9]+|[a-z0-9/]+\.\w+)$/.exec(text);
   if (other) return writeType(table, other[1]!, named.home);
   return { text: named.name, uses: [named] };
@@ -100,14 +100,14 @@ export type Declaration =
   | {
       readonly type: 'struct';
       readonly isKind: boolean;
-      /** A kind whose metadata is that of every object, and so not among the properties. */
+      /** A kind with the common metadata, which is not among the properties. */
       readonly isObject: boolean;
-      /** Structs whose fields are this one's own in JSON. */
+      /** Structs that are inlined in JSON. */
       readonly inlined: readonly TypeName[];
       readonly properties: readonly Property[];
     };
 
-/** What a name of the table is declared as. */
+/** Returns the declaration of a name in the table. */
 export function declarationOf(table: Table, type: TypeName): Declaration {
   const notation = notationOf(table, type);
   if (/^[=~]/.test(notation)) return aliasOf(table, notation, type.home);
@@ -144,7 +144,7 @@ function propertyOf(table: Table, { name, type, marks }: FieldNotation, home: st
   return { name, isRequired, ...written, text: isNullable ? `${written.text} | null` : written.text };
 }
 
-/** Several shapes in JSON: any of its fields, without a name. */
+/** Several JSON forms: any of its fields, without a name. */
 function shaped(table: Table, fields: readonly FieldNotation[], home: string): Declaration {
   const written = fields.map(({ type }) => writeType(table, type, home));
   return {

@@ -1,6 +1,6 @@
 /**
- * Files of charts that exist elsewhere: definitions of the operator's, and the rights that the sources say are needed. A chart is a folder
- * of its own, so they are copies.
+ * Files of charts that are copies: definitions of the operator, and the permissions that the sources declare. A chart is a self-contained
+ * folder.
  */
 
 import { globSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { rulesText } from './rules-text.ts';
 
 const chart = 'deploy/charts/hangar-operator';
 
-/** Whom the rights in Hangar are given to: the common name of the certificate in the operator's kubeconfig. */
+/** Subject of the permissions in Hangar: the common name of the certificate in the operator's kubeconfig. */
 export const hostUser = 'hangar-operator';
 
 /** Path below the repository → text. */

@@ -1,6 +1,6 @@
 /**
- * The rights of the controller manager, as its source says them. In its chart they are parts, of which the templates take those that its
- * values need; for a management plane elsewhere they are one file.
+ * The permissions of the controller manager, from its source. In its chart they are parts, of which the templates include those that its
+ * values require; for an external management plane they are one file.
  */
 
 import { controllerManagerRules, feedRules } from '../../../apps/controller-manager/src/rbac.ts';
@@ -9,7 +9,7 @@ import { rulesText } from './rules-text.ts';
 export const engines = ['auto', 'kube', 'essential'] as const;
 export const sources = ['registration', 'controlplaneendpoint'] as const;
 
-/** Whom the rights in a management plane elsewhere are given to: the common name of the certificate in the kubeconfig. */
+/** Subject of the permissions in an external management plane: the common name of the certificate in the kubeconfig. */
 export const managerUser = 'hangar-controller-manager';
 /** The default of `--leader-elect-resource-namespace`, which every cluster has. */
 const leaseNamespace = 'kube-system';

@@ -1,4 +1,4 @@
-/** Plain manifests and the copies in charts on the disk. */
+/** Plain manifests and the copies in charts on disk. */
 
 import { globSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -10,9 +10,9 @@ import { root } from './root.ts';
 const part = 'manifests';
 const generated = ['deploy/manifests/**/*.yaml', 'deploy/charts/*/crds/*.yaml', 'deploy/charts/*/files/*.yaml'];
 
-/** How many there are. */
+/** Resolves with the number of files. */
 export async function writeManifests(): Promise<number> {
-  // Charts first: what is rendered is made of them.
+  // Charts first: the manifests are rendered from them.
   const copies = await chartFiles();
   await writeFiles(copies);
   const rendered = await renderManifests();
@@ -22,14 +22,14 @@ export async function writeManifests(): Promise<number> {
   return all.size;
 }
 
-/** What differs from what would be written, in words. */
+/** Describes the differences between the committed and the generated files. */
 export async function manifestsProblems(): Promise<string[]> {
   const files = new Map([...(await chartFiles()), ...(await renderManifests())]);
   const stale = staleFiles(new Set(files.keys())).map((name) => `${name} is no longer generated`);
   return [...stale, ...(await fileProblems(files, part))];
 }
 
-/** Of those alone that need nothing but the repository. */
+/** The same for files that require only the repository. */
 export const chartProblems = async (): Promise<string[]> => fileProblems(await chartFiles(), part);
 
 const staleFiles = (files: ReadonlySet<string>): string[] =>

@@ -1,6 +1,6 @@
 /**
- * What Helm rendered, as manifests for kubectl and kustomize: without the marks of a release that is none. Texts are compared with what
- * is committed, so the same chart gives the same bytes with every version of Helm.
+ * Converts Helm's output to manifests for kubectl and kustomize: without the metadata of a release. Texts are compared with the committed
+ * ones, so the same chart gives the same bytes with every version of Helm.
  */
 
 /** A template's name, such as `deployment.yaml` → its documents. */
@@ -20,7 +20,7 @@ const releaseMarks = /^ *(helm\.sh\/[a-z-]+: .*|app\.kubernetes\.io\/managed-by:
 
 function withoutRelease(document: string): string {
   const lines = document.replaceAll(releaseMarks, '').split('\n');
-  // Of maps that were Helm's alone nothing is left: neither is their name.
+  // Removes maps that contained only Helm's entries.
   return lines
     .filter((line, at) => !(/^ *(labels|annotations):$/.test(line) && indent(lines[at + 1]) <= indent(line)))
     .join('\n');

@@ -48,5 +48,5 @@ export function generateReference(): GeneratedFiles {
 
 export const writeReference = (): Promise<number> => writeFiles(generateReference());
 
-/** What differs from what would be written, in words. */
+/** Describes the differences between the committed and the generated files. */
 export const referenceProblems = (): Promise<string[]> => fileProblems(generateReference(), part);

@@ -1,4 +1,4 @@
-/** docs/reference/kinds.md: every field of every kind that is Hangar's own, from the definitions that servers check them by. */
+/** docs/reference/kinds.md: every field of every kind of Hangar, from the definitions that servers validate with. */
 
 import type { CustomResourceDefinition, JSONSchemaProps } from '@hangar/client/kinds/apiextensions-v1';
 
@@ -8,9 +8,9 @@ interface Row {
   readonly about: string;
 }
 
-/** Said of every object, and the same for all. */
+/** Fields of every object, documented once. */
 const common = new Set(['apiVersion', 'kind', 'metadata']);
-/** Everybody's: type, status, observedGeneration, lastTransitionTime, reason, message. */
+/** Standard conditions: type, status, observedGeneration, lastTransitionTime, reason, message. */
 const conditions = 'status.conditions';
 
 export const kindsPage = (header: string, definitions: readonly CustomResourceDefinition[]): string =>
@@ -81,7 +81,7 @@ function aboutField(field: JSONSchemaProps, isRequired: boolean): string {
   return [description, ...limits].join(' ').trim().replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 }
 
-/** In words, as a client is told. */
+/** Returns the messages of the rules, as clients receive them. */
 function* rulesIn(schema: JSONSchemaProps): Generator<string> {
   for (const { message, rule } of schema['x-kubernetes-validations'] ?? []) yield message ?? `\`${rule}\``;
   for (const field of Object.values(schema.properties ?? {})) yield* rulesIn(field);
