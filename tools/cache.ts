@@ -47,7 +47,7 @@ export async function place(
 
 const partialPrefix = '.partial.';
 
-/** What an interrupted run left behind. */
+/** Removes partial files of an interrupted run. */
 async function removePartials(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith(partialPrefix)) await rm(join(folder, name), { recursive: true, force: true });

@@ -27,7 +27,7 @@ export interface Release {
 
 export interface DebianPackage {
   name: string;
-  /** Where the package puts the program. */
+  /** Path of the program in the package. */
   file: string;
   /**
    * `unpack` takes the program out of the package and leaves the system alone: installing etcd-server would start a
@@ -55,11 +55,11 @@ export interface Download {
 
 export interface Program {
   name: string;
-  /** The file name in the cache, and what is looked for on PATH. */
+  /** The file name in the cache and on PATH. */
   executable: string;
   /** Prints the version without needing a configuration or a server. */
   versionArguments: readonly string[];
-  /** What comes right before the version where the program prints another one first. */
+  /** The text right before the version, where the program prints another version first. */
   versionAfter?: string;
   /** Versions that may come from outside: PATH or Debian. */
   accepted: AcceptedVersions;
@@ -205,8 +205,8 @@ function kubernetesServer(name: string): Program {
 }
 
 /**
- * What hack/lib/version.sh stamps. Unstamped programs call themselves v0.0.0-master, and clients refuse that or guess.
- * A module carries no commit; client-go writes an empty one as "unknown" in its user agent, which is the truth.
+ * The variables that hack/lib/version.sh stamps. Unstamped programs report v0.0.0-master, and clients refuse that or guess. A module
+ * carries no commit; client-go writes an empty one as "unknown" in its user agent.
  */
 function kubernetesStamp({ version, time }: Release): Record<string, string> {
   const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
@@ -225,7 +225,7 @@ function kubernetesStamp({ version, time }: Release): Record<string, string> {
   );
 }
 
-/** kcp calls itself by the Kubernetes that it is made of, then by its own version. */
+/** kcp reports the version of its Kubernetes, then its own version. */
 function kcpStamp({ version, time }: Release): Record<string, string> {
   return kubernetesStamp({ version: `${kubernetesOfKcp}+kcp-${version}`, time });
 }

@@ -1,4 +1,4 @@
-/** Questions about a file that might be a program. */
+/** Inspects a file that might be a program. */
 
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { delimiter, resolve } from 'node:path';
@@ -32,7 +32,7 @@ export async function onPath(name: string, world: Pick<World, 'env'>): Promise<s
   return [...found.values()];
 }
 
-/** Asks the program itself; a string is the reason why it did not say. */
+/** Runs the program to print its version; a string is the reason for a failure. */
 export async function versionOf(path: string, program: Program, world: World): Promise<Version | string> {
   const { stdout, stderr, failure } = await world.run(path, program.versionArguments, {
     timeoutMs: versionTimeoutMs,

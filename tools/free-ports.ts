@@ -1,7 +1,6 @@
 /**
- * Ports on loopback for programs that must be told theirs. They are below those that the system gives out by itself (32768 and up), so
- * that no connection of this machine takes one between here and the program; and each process looks in another place, so that tests
- * which run at the same time hardly ever meet.
+ * Ports on loopback for programs that require a given port. They are below the ephemeral ports (32768 and up), so that no connection of
+ * this machine takes one before the program does; and each process searches in another range, so that concurrent tests rarely collide.
  */
 
 import { createServer } from 'node:net';
@@ -11,7 +10,7 @@ import { randomInt } from 'node:crypto';
 const [lowest, highest] = [15_000, 32_000];
 let next = randomInt(lowest, highest);
 
-/** Different ones, which nobody had a moment ago. Never the same twice in a process, unless it needs thousands. */
+/** Returns distinct ports that were just free. Never the same twice in a process, unless it needs thousands. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   for (let tries = 0; ports.length < count; tries++) {

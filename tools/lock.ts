@@ -1,9 +1,9 @@
 /**
  * One worker at a time among processes that share a cache folder: an exclusively created file with the holder's
- * process id. The holder touches it while it works; whoever finds it abandoned takes it over.
+ * process id. The holder touches it while it works; another process takes over an abandoned one.
  *
- * The lock saves work, it does not guard correctness: what is made appears by an atomic rename. So two holders, which
- * a suspended machine can bring about, only waste time.
+ * The lock saves work, it does not guard correctness: results appear by an atomic rename. So two holders, which
+ * a suspended machine can cause, only waste time.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface LockHolder {
   pid: number;
   host: string;
-  /** Tells this acquisition from every other one. */
+  /** Identifies this acquisition. */
   token: string;
 }
 
@@ -53,7 +53,7 @@ export async function withLock<T>(options: LockOptions, work: (waited: boolean) 
 
   const touch = setInterval(() => {
     const now = new Date();
-    utimes(path, now, now).catch(() => {}); // Taken over: the work goes on, see above.
+    utimes(path, now, now).catch(() => {}); // Taken over: the work continues, see above.
   }, touchMs);
   try {
     return await work(waited);
@@ -73,13 +73,13 @@ async function create(path: string, holder: LockHolder): Promise<boolean> {
   }
 }
 
-/** Removes the lock if it is abandoned. Synchronous: between the check and the removal nobody of this process acts. */
+/** Removes the lock if it is abandoned. Synchronous: no other code of this process runs between the check and the removal. */
 function takeAway(path: string, abandonedMs: number): boolean {
   if (!isAbandoned(path, readHolder(path), abandonedMs)) return false;
   try {
     unlinkSync(path);
   } catch {
-    // Released or taken over meanwhile: the next attempt to create it tells.
+    // Released or taken over meanwhile: the next attempt to create it decides.
   }
   return true;
 }
@@ -105,7 +105,7 @@ function readHolder(path: string): LockHolder | undefined {
 
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0); // Signal 0 only asks.
+    process.kill(pid, 0); // Signal 0 only checks.
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';

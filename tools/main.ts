@@ -1,4 +1,4 @@
-/** What `npm run tools` starts. */
+/** Entry of `npm run tools`. */
 
 import { commandLine } from './command-line.ts';
 import { systemWorld } from './world.ts';

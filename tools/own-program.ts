@@ -3,7 +3,7 @@
  *
  *     <cache>/<name>/<hash of sources, go.mod and go.sum>-linux-amd64/<name>
  *
- * They are not in the catalogue: those are other people's programs, known by their version.
+ * They are not in the catalogue, which lists third-party programs by their version.
  */
 
 import { createHash } from 'node:crypto';
@@ -19,11 +19,11 @@ const buildTimeoutMs = 18 * 60_000;
 
 export interface OwnProgram {
   readonly name: string;
-  /** With its sources. */
+  /** Folder of its sources. */
   readonly folder: string;
 }
 
-/** The path of the executable. */
+/** Returns the path of the executable. */
 export async function ownProgram(program: OwnProgram, log: (line: string) => void): Promise<string> {
   const world = systemWorld(log);
   const { name } = program;
@@ -32,7 +32,7 @@ export async function ownProgram(program: OwnProgram, log: (line: string) => voi
   if (await isExecutable(path)) return path;
   await withLock({ path: join(world.cacheFolder, `${name}.lock`) }, async () => {
     if (await isExecutable(path)) return;
-    // What earlier sources gave is of no more use.
+    // Removes the results of earlier sources.
     await rm(folder, { recursive: true, force: true });
     await mkdir(dirname(path), { recursive: true });
     await build(program, `${path}.partial`, world);

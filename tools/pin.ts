@@ -22,7 +22,7 @@ export function requiredVersion(goMod: string, module: string): string | undefin
       .trim()
       .replace(/^require\s+/, '')
       .split(/\s+/);
-    // Go's mark of a release that has no go.mod is no part of the release's name.
+    // Go's mark of a release without a go.mod does not belong to the release's name.
     if (path === module && version?.startsWith('v')) return version.replace(/\+incompatible$/, '');
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** The door for tests and benchmarks: `await tool('etcd')` is the path of a real etcd. */
+/** Entry for tests and benchmarks: `await tool('etcd')` is the path of a real etcd. */
 
 import { catalogue } from './catalogue.ts';
 import type { ToolName } from './catalogue.ts';
@@ -9,15 +9,15 @@ export type { ToolName } from './catalogue.ts';
 export { ToolUnavailable } from './errors.ts';
 
 export interface ToolOptions {
-  /** Progress, which can go on for minutes when something has to be built. Absent: silence. */
+  /** Receives progress, which can take minutes when something has to be built. Absent: silence. */
   log?(line: string): void;
 }
 
 const found = new Map<ToolName, Promise<string>>();
 
 /**
- * The absolute path of the executable, made first if need be. A process searches once for each program; a failed search
- * is not remembered. Throws an error with code `ToolUnavailable` whose message lists each step and its reason.
+ * Returns the absolute path of the executable, made first if necessary. A process searches once for each program; a failed search is not
+ * cached. Throws an error with code `ToolUnavailable` whose message lists each step and its reason.
  */
 export async function tool(name: ToolName, options: ToolOptions = {}): Promise<string> {
   const log = options.log ?? (() => {});

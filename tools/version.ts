@@ -1,14 +1,13 @@
 /**
- * Versions as programs print them, and which of them are good enough. Only plain releases count: a suffix
- * (`-dispatcher`, `-rc.1`, `+k3s1`) means a wrapper, a preview or a vendor's build, and a test against it would not
- * say what it seems to say.
+ * Versions as programs print them, and the accepted ones. Only plain releases count: a suffix (`-dispatcher`, `-rc.1`, `+k3s1`) means a
+ * wrapper, a preview or a vendor's build, and a test against it would be misleading.
  */
 
 export interface Version {
   major: number;
   minor: number;
   patch: number;
-  /** What follows the numbers, with its `-` or `+`; empty for a plain release. */
+  /** The part behind the numbers, with its `-` or `+`; empty for a plain release. */
   suffix: string;
 }
 
@@ -20,7 +19,7 @@ export interface AcceptedVersions {
 
 const pattern = /(\d+)\.(\d+)(?:\.(\d+))?([-+][\w.+-]*)?/;
 
-/** The first version in the text, e.g. in the output of `--version`. A missing patch number is 0. */
+/** Returns the first version in the text, e.g. in the output of `--version`. A missing patch number is 0. */
 export function parseVersion(text: string): Version | undefined {
   const match = pattern.exec(text);
   if (!match) return undefined;
@@ -33,12 +32,12 @@ export function formatVersion(version: Version): string {
   return `v${version.major}.${version.minor}.${version.patch}${version.suffix}`;
 }
 
-/** Orders by the numbers alone. */
+/** Compares the numbers only. */
 export function compareVersions(a: Version, b: Version): number {
   return a.major - b.major || a.minor - b.minor || a.patch - b.patch;
 }
 
-/** Why the version is not good enough, as the end of a sentence that begins with its owner; undefined when it is. */
+/** Returns why the version is not accepted, as the end of a sentence that begins with its owner; undefined when it is. */
 export function refusal(version: Version, accepted: AcceptedVersions): string | undefined {
   const name = formatVersion(version);
   if (version.suffix !== '') return `is ${name}, which is not a plain release`;

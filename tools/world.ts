@@ -1,4 +1,4 @@
-/** What the steps may touch outside their own memory, as one value, so that tests need no network, no Go and no root. */
+/** The environment of the steps as one value, so that tests need no network, no Go and no root. */
 
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -11,13 +11,13 @@ export interface World {
   env: Record<string, string | undefined>;
   platform: Platform;
   isRoot: boolean;
-  /** Everything made or fetched is under this folder. */
+  /** Contains everything that is made or fetched. */
   cacheFolder: string;
   /** The committed go.mod files; never written to. */
   setsFolder: string;
   run: Run;
   fetch: typeof fetch;
-  /** Progress for a person; results are returned, not logged. */
+  /** Progress for the user; results are returned, not logged. */
   log(line: string): void;
 }
 
@@ -34,7 +34,7 @@ export function systemWorld(log: (line: string) => void): World {
   };
 }
 
-/** An empty variable counts as unset, as the XDG base directory specification asks. */
+/** An empty variable counts as unset, as the XDG base directory specification requires. */
 export function cacheFolderOf(env: Record<string, string | undefined>, home: string): string {
   if (env['HANGAR_TOOLS_CACHE']) return resolve(env['HANGAR_TOOLS_CACHE']);
   return join(env['XDG_CACHE_HOME'] || join(home, '.cache'), 'hangar', 'tools');

@@ -1,4 +1,4 @@
-/** What an earlier run made. Only the pinned version: after a change of the pin, yesterday's program does not count. */
+/** Finds a program that an earlier run made. Only the pinned version: after a change of the pin, the old program does not count. */
 
 import { cachedPath } from '../cache.ts';
 import { isExecutable } from '../executable.ts';

@@ -1,6 +1,6 @@
 /**
- * A path that a person named, e.g. `HANGAR_TOOL_KUBE_APISERVER=/opt/kube-apiserver`. It is used whatever its version is.
- * A path that leads nowhere ends the search: going on would test another program than the one that was named.
+ * A path that the user set, e.g. `HANGAR_TOOL_KUBE_APISERVER=/opt/kube-apiserver`. It is used with any version. An invalid path ends the
+ * search: later steps would find another program than the requested one.
  */
 
 import { resolve } from 'node:path';

@@ -8,7 +8,7 @@ import { it, testWorld } from '../testing.ts';
 import type { Call } from '../testing.ts';
 import { goBuild } from './go-build.ts';
 
-/** A go command that writes what it is told to build. */
+/** A go command that writes the requested output. */
 async function go({ args }: Call) {
   if (args.includes('env')) return { stdout: 'go1.26.8\n' };
   if (args.includes('list')) return { stdout: '2026-01-02T03:04:05Z\n' };

@@ -1,6 +1,6 @@
 /**
  * Builds the pinned version from its modules. The go command fetches them, verifies them against the set's go.sum and
- * keeps its own build cache, so an interrupted build goes on where it was.
+ * keeps its own build cache, so an interrupted build continues where it stopped.
  *
  * `-mod=readonly`: the checkout is never changed; a go.sum that is not complete is an error, not an edit.
  */
@@ -15,7 +15,7 @@ import { pinnedVersion } from '../pin.ts';
 import type { World } from '../world.ts';
 import type { Step } from './step.ts';
 
-/** Long: with an empty module cache the first question fetches hundreds of go.mod files. */
+/** Long: with an empty module cache the first query fetches hundreds of go.mod files. */
 const askTimeoutMs = 5 * 60_000;
 const buildTimeoutMs = 2 * 60 * 60_000;
 
@@ -79,7 +79,7 @@ async function build({ go, program, linkerFlags, partial }: Build, world: World)
 
 const errorLinesMax = 5;
 
-/** Without symbol tables, half the size; with upstream's stamp, or the program would not know its version. */
+/** Without symbol tables, half the size; with upstream's stamp, or the program would not report its version. */
 async function linkerFlagsOf(go: string, set: GoSet, version: string, world: World): Promise<string> {
   const flags = ['-s', '-w'];
   if (set.stamp) {
@@ -104,7 +104,7 @@ function setFolder(set: GoSet, world: World): string {
   return join(world.setsFolder, set.folder);
 }
 
-/** A person's Go settings stay, except those that would build something else than a program for this machine. */
+/** Keeps the user's Go settings, except those that would build something else than a program for this machine. */
 function buildEnvironment(world: World): Record<string, string | undefined> {
   const { os, arch } = world.platform;
   return { ...world.env, CGO_ENABLED: '0', GOWORK: 'off', GOOS: os, GOARCH: arch };

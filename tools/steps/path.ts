@@ -1,4 +1,4 @@
-/** What is installed already, if its version is acceptable. Looks at all of PATH, not only at what comes first. */
+/** Finds an installed program with an acceptable version. Checks all of PATH, not only the first match. */
 
 import { onPath, versionOf } from '../executable.ts';
 import { formatVersion, refusal } from '../version.ts';

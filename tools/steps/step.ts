@@ -8,14 +8,14 @@ export interface Found {
   path: string;
   /** With the leading `v`, or `unknown`. */
   version: string;
-  /** For a person: `PATH`, `cache`, `built with go1.26.8`. */
+  /** For messages: `PATH`, `cache`, `built with go1.26.8`. */
   from: string;
 }
 
 export interface NotFound {
   /** One line that says what to change if this step should have helped. */
   reason: string;
-  /** No later step may be tried: it would give something else than what was asked for. */
+  /** No later step may run: it would find another program than the requested one. */
   final?: boolean;
 }
 
