@@ -1,4 +1,4 @@
-/** What is served: notes, and introductions. */
+/** The served kinds: notes, and introductions. */
 
 import { declareKind, schema } from '@hangar/server/library';
 import type { Kind, KindStorage, ObjectOf, TypeOf } from '@hangar/server/library';
@@ -22,7 +22,7 @@ export const notes = (storage: KindStorage<Note>): Kind => {
   return declareKind({ group, version, kind: 'Note', plural: 'notes', schema: fields, columns, storage });
 };
 
-/** Stored nowhere: whoever creates one is told who they are, as this server sees them. */
+/** Not stored: the answer to a creation is the user, as this server sees it. */
 export const introductions: Kind = declareKind({
   group,
   version,

@@ -1,6 +1,6 @@
 /**
- * A controller of a fleet: the quota that the ConfigMap `fleet-quota` describes is in every namespace of every cluster, and stays
- * there. Clusters are the tenants of a Hangar, on one stream for all, or those of a folder of kubeconfigs (`CLUSTERS`).
+ * A controller of a fleet: keeps the quota that the ConfigMap `fleet-quota` describes in every namespace of every cluster. Clusters are the
+ * tenants of a Hangar, on one stream for all, or those of a folder of kubeconfigs (`CLUSTERS`).
  */
 
 import { find } from '@hangar/client';
@@ -14,13 +14,13 @@ const name = 'fleet-quota';
 const fieldManager = 'fleet-quotas';
 
 const manager = await newManager({
-  // Of the cluster where the template is, nothing else is kept.
+  // Of the cluster with the template, nothing else is cached.
   cache: { byKind: [kindOptions(ConfigMap, { namespace, fieldSelector: `metadata.name=${name}` })] },
   clusters: (world) => ({
     provider: folder
       ? kubeconfigFiles({ ...world, path: folder })
       : hangarWildcard({ ...world, management: world.client }),
-    // Every process that runs this takes its share; another's are taken over when it ends or dies.
+    // Every replica takes its share; the share of a replica that exits or dies is taken over.
     coordinator: new ShardCoordinator({ ...world, namespace, group: 'fleet-quotas', peer }),
   }),
   metrics: { host, port: Number(port) },
@@ -30,9 +30,9 @@ manager.controller({
   name: 'fleet-quota',
   for: Namespace,
   watches: [
-    // Somebody changed or removed the quota itself.
+    // A user changed or removed the quota itself.
     { kind: ResourceQuota, where: named(name), map: ({ metadata }) => [{ name: metadata.namespace! }] },
-    // The template changed: every namespace of every cluster is looked at again.
+    // The template changed: enqueues every namespace of every cluster.
     { kind: ConfigMap, cluster: 'local', map: 'all' },
   ],
   async reconcile(request, { client }) {
@@ -44,7 +44,7 @@ manager.controller({
     else if (await find(client, ResourceQuota, key)) await client.delete(ResourceQuota, key);
   },
   concurrency: 16,
-  // One cluster that is slow has at most a quarter of the workers.
+  // A slow cluster has at most a quarter of the workers.
   maxPerCluster: 4,
   reconcileTimeoutMs: 30_000,
 });

@@ -1,4 +1,4 @@
-/** The policy: images come from registries that are allowed, and a warning when nobody can tell which image that will be. */
+/** The policy: images must come from allowed registries; an image without a fixed version gets a warning. */
 
 import { Pod } from '@hangar/client/kinds/core-v1';
 import { denied, mutating, validating } from '@hangar/runtime/webhooks';
@@ -14,7 +14,7 @@ const imagesOf = ({ spec }: Pod): { field: string; image: string }[] =>
 
 export function hooksOf(registries: readonly string[], options: HookOptions): AdmissionHook[] {
   const judge = ({ object, oldObject, warn }: AskedToCreate<Pod> | AskedToUpdate<Pod>): void => {
-    // A pod that was there before the policy must still be able to change, or it could never end.
+    // A pod from before the policy must still be able to change, or it could never terminate.
     const before = new Set(oldObject && imagesOf(oldObject).map(({ image }) => image));
     const images = imagesOf(object).filter(({ image }) => !before.has(image));
     const causes = images
@@ -33,11 +33,11 @@ export function hooksOf(registries: readonly string[], options: HookOptions): Ad
           if (container.image) container.image = withRegistry(container.image);
         }
       },
-      // Not of updates: another name of the same image would start the container anew.
+      // Not for updates: another name of the same image would restart the container.
       { ...options, operations: ['CREATE'] },
     ),
     validating(Pod, { create: judge, update: judge }, options),
-    // What `kubectl debug` adds goes by this way.
+    // Containers of `kubectl debug` use this subresource.
     validating(Pod, { update: judge }, { ...options, subresource: 'ephemeralcontainers', path: '/validate-debugging' }),
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * Admission webhooks: pods get their images from registries that are allowed (`REGISTRIES`). The server's certificate is in
- * `CERTIFICATES` (tls.crt, tls.key, ca.crt, as cert-manager writes them) and reloaded when it changes.
+ * Admission webhooks: pods get their images from allowed registries (`REGISTRIES`). The server's certificate is in `CERTIFICATES` (tls.crt,
+ * tls.key, ca.crt, as cert-manager writes them) and reloaded when it changes.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { hooksOf } from './hooks.ts';
 const { REGISTRIES = 'docker.io', CERTIFICATES: folder = '', NAMESPACE: namespace = 'image-policy' } = process.env;
 const { URL: url = 'https://127.0.0.1:9443', HOST: host = '127.0.0.1', PORT: port = '8080' } = process.env;
 
-// Where it is at home itself, it must not be in its own way when it starts.
+// Excludes its own namespace, so that it does not block its own start.
 const hooks = hooksOf(REGISTRIES.split(','), {
   namespaceSelector: {
     matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [namespace, 'kube-system'] }],
@@ -25,7 +25,7 @@ const manager = await newManager({
   webhooks: (world) => new WebhookServer({ ...world, ...listen, certificates }).register(...hooks),
   metrics: { host, port: Number(port) },
 });
-// Runs when the webhooks listen: from then on the API server asks them.
+// Runs when the webhooks listen: from then on the API server calls them.
 manager.add(async function installWebhooks(signal) {
   const caBundle = await readFile(join(folder, 'ca.crt'), 'utf8');
   const options = { name: 'image-policy.example.com', fieldManager: 'image-policy', url, caBundle, signal };

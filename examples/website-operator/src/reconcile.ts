@@ -1,4 +1,4 @@
-/** Makes one Website's objects be as it says. Applied, not updated: what others add to them stays theirs. */
+/** Reconciles the objects of one Website. Applies instead of updating: fields of other owners stay. */
 
 import { find } from '@hangar/client';
 import type { ApiObject, Kind } from '@hangar/client';
@@ -8,14 +8,14 @@ import { controllerReference, isBeingDeleted, isControlledBy, setCondition } fro
 import type { ReconcileContext, Request, Result } from '@hangar/runtime';
 import { Website } from './website.ts';
 
-/** What a Website owns, each by the Website's own name. */
+/** Kinds that a Website owns, one object each, with the Website's name. */
 export const owned: readonly Kind<ApiObject>[] = [ConfigMap, Service, Deployment];
 
 const applied = { fieldManager: 'website-operator', force: true };
 
 export async function reconcile(request: Request, { client, log }: ReconcileContext): Promise<Result | void> {
   const website = await find(client, Website, request);
-  // What it owned goes with it, by the garbage collector.
+  // The garbage collector deletes its objects.
   if (!website || isBeingDeleted(website)) return;
   const { name, namespace } = request;
   const { html, replicas = 1 } = website.spec;
