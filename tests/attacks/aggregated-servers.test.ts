@@ -1,6 +1,6 @@
 /**
- * An aggregated server that its tenant wrote to attack others. It sees the requests of whoever asks for its group, and its answers
- * come from the same origin as all other tenants' and the console: it must not get credentials, and no browser may run its answers.
+ * An aggregated server that its tenant wrote to attack others. It sees the requests to its group, and its answers come from the same origin
+ * as those of all other tenants and the console: it must not get credentials, and no browser may run its answers.
  */
 
 import assert from 'node:assert/strict';

@@ -1,7 +1,7 @@
 /**
- * Expressions of a tenant: rules of custom resources, policies, match conditions. Kubernetes prices some of their calls at
- * zero, and the others by what they read, not by what they do. Each attack ends within the budget of its request, and no
- * slice of synchronous work is longer than 50 ms: that is how long a neighbour may wait.
+ * Expressions of a tenant: rules of custom resources, policies, match conditions. Kubernetes prices some of their calls at zero, and the
+ * others by their input, not by their work. Each attack ends within the budget of its request, and no slice of synchronous work is longer
+ * than 50 ms: that is how long a neighbour may wait.
  */
 
 import assert from 'node:assert/strict';
@@ -36,7 +36,7 @@ async function create(path: string, body: object): Promise<void> {
   assert.equal(answer.status, 201, answer.body.toString().slice(0, 500));
 }
 
-/** The answer; one of three tries must stay below the limits, since the collector of garbage may run in the others. */
+/** Returns the answer; one of three attempts must stay below the limits, since the garbage collector may run in the others. */
 async function attack(t: TestContext, work: () => Promise<InProcessAnswer>): Promise<InProcessAnswer> {
   const seen: string[] = [];
   for (let attempt = 0; attempt < 3; attempt++) {
@@ -68,7 +68,7 @@ function policy(kind: 'Validating' | 'Mutating', name: string, spec: object): ob
   };
 }
 
-/** Removes it afterwards: each attack is alone. */
+/** Removes the policies afterwards: each attack is isolated. */
 async function withPolicies(kind: 'Validating' | 'Mutating', specs: readonly object[], act: () => Promise<void>) {
   const path = `${registration}/${kind.toLowerCase()}admissionpolicies`;
   const names = specs.map((_, at) => `attack-${at}`);
@@ -81,7 +81,7 @@ async function withPolicies(kind: 'Validating' | 'Mutating', specs: readonly obj
       spec: { policyName: name, ...(kind === 'Validating' ? { validationActions: ['Deny'] } : {}) },
     });
   }
-  // Followers are told in the next turns of the loop.
+  // Followers receive the change in the next turns of the loop.
   for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
   try {
     await act();

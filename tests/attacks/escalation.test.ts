@@ -1,6 +1,6 @@
 /**
- * A tenant, administrator of one namespace, who wants more: by roles, bindings, aggregation, tokens, certificates, and by
- * parts of objects that are somebody else's to write. After each attempt the tenant may do exactly what it might before.
+ * A tenant, administrator of one namespace, attempts to escalate: by roles, bindings, aggregation, tokens, certificates, and by fields that
+ * only others may write. After each attempt the tenant has exactly the permissions that it had before.
  */
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ const readOwn = { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] };
 const subject = { kind: 'User', apiGroup: rbac, name: 'tenant' };
 const clusterRole = (name: string) => ({ kind: 'ClusterRole', apiGroup: rbac, name });
 
-/** Of what no tenant may do. */
+/** Forbidden for every tenant. */
 const forbiddenReads = [
   `${theirs}/configmaps`,
   `${theirs}/secrets`,
@@ -140,7 +140,7 @@ describe('a binding', () => {
 
 describe('aggregation', () => {
   const labels = { [`${rbac}/aggregate-to-admin`]: 'true' };
-  /** May write roles of the cluster, and has little: the worst that an administrator would grant by mistake. */
+  /** May write cluster roles, and has few other permissions: the worst that an administrator would grant by mistake. */
   const scribe = (): ReturnType<Victim['client']> => victim.client({ token: scribeToken });
   let scribeToken: string;
   before(async () => {
@@ -216,7 +216,7 @@ describe('an account', () => {
     const body = { metadata: { name: 'planted', annotations }, type: 'kubernetes.io/service-account-token' };
     await isRefused('POST', `${theirs}/secrets`, { body }, notAllowed);
     const made = await tenant.create(`${mine}/secrets`, { ...body, stringData: { token: 'a.b.c' } });
-    // Nobody signs it, and the name is that of an account of another namespace.
+    // The token is not signed, and the name is that of an account of another namespace.
     assert.equal(made.data.token, Buffer.from('a.b.c').toString('base64'));
     assert.equal(await victim.client({ token: 'a.b.c' }).whoAmI(), undefined);
     const { items } = await administrator.get(`${theirs}/secrets`);
@@ -227,7 +227,7 @@ describe('an account', () => {
   });
 
   test('of one’s own namespace may be used by a pod: who may create pods has the rights of all its accounts', async () => {
-    // By design, as in Kubernetes: docs/security.md says so. An account of another namespace cannot be named at all.
+    // By design, as in Kubernetes: see docs/security.md. An account of another namespace cannot be named at all.
     const pod = {
       metadata: { name: 'p' },
       spec: { serviceAccountName: 'scribe', containers: [{ name: 'c', image: 'i' }] },
@@ -270,6 +270,6 @@ test('a certificate that would be of system:masters is not asked for, even by wh
   for (let attempt = 0; status === 403 && attempt < 500; attempt++) {
     ({ status } = await victim.tenant.request('POST', signing, { body }));
   }
-  // What is no request at all is refused; those with the group are in admission/builtin/certificates.test.ts.
+  // An invalid request is refused; those with the group are in admission/builtin/certificates.test.ts.
   assert.equal(status, 422);
 });

@@ -1,7 +1,7 @@
 /**
- * Clients that make the server work, wait or remember more than they do themselves: floods of HTTP/2 frames, and connections
- * that never come to their point. Each is left by the server, and others are served while it goes on. The bounds themselves
- * are tested beside the code, with a clock that tests move; here they meet TLS, the real clock and a whole server.
+ * Clients that make the server work, wait or remember more than they do themselves: floods of HTTP/2 frames, and connections that never
+ * complete a request. The server disconnects each, and serves others during the attack. The bounds themselves are tested beside the code,
+ * with a clock that tests control; here they meet TLS, the real clock and a whole server.
  */
 
 import assert from 'node:assert/strict';
@@ -128,7 +128,7 @@ describe('HTTP/2: a request costs no more than it may', () => {
     const noWindow = frame(frameType.settings, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]));
     globalThis.gc?.();
     const beforeBytes = process.memoryUsage().rss;
-    // 100 lists of two megabytes each, none of which is taken.
+    // 100 lists of two megabytes each, none of which is read.
     client.send(
       hello,
       noWindow,
@@ -178,7 +178,7 @@ test('watches that nobody reads cost reads, not memory: what they miss is kept o
 });
 
 describe('connections that do not come to their point', () => {
-  /** Milliseconds until the server closes it. */
+  /** Returns the milliseconds until the server closes it. */
   const closed = async (socket: Socket): Promise<number> => {
     const sinceMs = performance.now();
     socket.on('error', () => {});

@@ -1,4 +1,4 @@
-/** Being somebody else without their credentials: by certificates, by headers of proxies, by impersonation. */
+/** Impersonating another user without their credentials: by certificates, by headers of proxies, by impersonation. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -107,7 +107,7 @@ describe('a CA that is no longer trusted', () => {
       cert: certificate,
       ALPNProtocols: ['http/1.1'],
     };
-    /** The status of a request, with what continues the session of its connection. */
+    /** Returns the status of a request, with the TLS session of its connection. */
     const ask = async (
       session?: Buffer,
     ): Promise<{ status: string; session: Buffer; isContinued: boolean; socket: TLSSocket }> => {
@@ -144,7 +144,7 @@ test('a certificate of ours is its user, in its own groups only', async () => {
   assert.equal((await client.request('GET', `${theirs}/secrets/treasure`)).status, 403);
 });
 
-/** Every way in which a client might write the headers of a front proxy. */
+/** Every spelling of the headers of a front proxy. */
 const remoteHeaders: Readonly<Record<string, Record<string, string | string[]>>> = {
   'as they are': { 'X-Remote-User': 'admin', 'X-Remote-Group': 'system:masters' },
   'in another case': { 'x-REMOTE-user': 'admin', 'x-remote-GROUP': 'system:masters' },
@@ -241,7 +241,7 @@ test('requests of one connection are each who they say: what one showed is not l
   ] as const) {
     await using frames = await RawFrames.open(await client.socket('h2'));
     frames.send(hello);
-    // All at once, so that they overtake each other if they can.
+    // All at once, so that they could overtake each other.
     frames.send(...rounds.map(([pairs], at) => headers(2 * at + 1, pairs)));
     for (const [at, round] of rounds.entries()) assert.equal(await frames.outcome(2 * at + 1), round[column], `${at}`);
   }
@@ -319,7 +319,7 @@ describe('impersonation', () => {
         for (const client of [victim.tenant, victim.nobody, victim.stranger]) {
           const { status, text } = await client.request('GET', path, { headers });
           const isOwn = client === victim.tenant && path.startsWith(mine);
-          // Only an empty header is none, as to kube-apiserver.
+          // Only an empty header counts as absent, as in kube-apiserver.
           const expected =
             client === victim.stranger ? [401] : isOwn && headers['Impersonate-User'] === '' ? [200] : [400, 403, 500];
           assert.ok(expected.includes(status), `${status} ${text}`);

@@ -1,6 +1,6 @@
 /**
- * Paths that mean one thing to the authorizer and another to the store. A tenant, who may do everything in `mine` and
- * nothing in `theirs`, writes every path that it can think of; none may lead to what is in `theirs`, over either protocol.
+ * Paths that mean one thing to the authorizer and another to the store. A tenant with all permissions in `mine` and none in `theirs` tries
+ * every spelling of a path; none may lead to objects in `theirs`, over either protocol.
  */
 
 import assert from 'node:assert/strict';
@@ -12,7 +12,7 @@ let victim: Victim;
 before(async () => void (victim = await Victim.start()));
 after(() => victim[Symbol.asyncDispose]());
 
-/** 403: of what it may not; 400 and 404: of what it may, where there is nothing. */
+/** 403: forbidden; 400 and 404: allowed, but there is nothing. */
 const tricks: readonly (readonly [path: string, status: number])[] = [
   // Dot segments, plain and escaped, anywhere.
   ['/api/v1/namespaces/mine/../theirs/configmaps/treasure', 403],
@@ -94,7 +94,7 @@ const tricks: readonly (readonly [path: string, status: number])[] = [
   ['/apis/__proto__/v1/namespaces/theirs/configmaps/treasure', 403],
 ];
 
-/** Neither a success nor a word of it. */
+/** Neither a success nor a part of the content. */
 function isNothing(received: { status: number; text: string }, what: string, status: number): void {
   assert.ok(!received.text.includes(treasure), `${what} shows the treasure`);
   assert.equal(received.status, status, `${what}: ${received.text.slice(0, 300)}`);
@@ -114,7 +114,7 @@ describe('a path never leads a tenant to another namespace', () => {
       for (const method of ['PUT', 'PATCH', 'DELETE', 'POST']) {
         const sent = { body: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { secret: 'replaced' } } };
         const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-        // The body names what it wants in `theirs`: where it ends up is the path's to say. 415 and 405 are refusals, too.
+        // The body names an object in `theirs`: the path decides. 415 and 405 are refusals, too.
         const { status, text } = await victim.tenant.request(method, path, { ...sent, contentType });
         assert.ok(status >= 400 && status < 500, `${method} ${path}: ${status} ${text}`);
       }
@@ -223,7 +223,7 @@ describe('targets that are no path of this server', () => {
       const { user } = process.cpuUsage(before);
       assert.ok(user < 1_000_000, `${user} µs for ${path.length} bytes`);
     }
-    // Whoever is still writing may not hear the refusal.
+    // A client that is still writing may not receive the refusal.
     const text = await answer(victim.tenant, `/${'a'.repeat(70_000)}`);
     assert.ok(text === '' || /^HTTP\/1\.1 4(00|14|31) /.test(text), text.slice(0, 100));
   });

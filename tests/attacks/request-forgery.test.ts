@@ -1,6 +1,6 @@
 /**
- * Making the server call what only it can reach: its own loopback, its link, a cloud's metadata. Whoever administers a control
- * plane names targets in webhooks, APIServices and conversions; a canary on loopback must never hear of it.
+ * Making the server connect to targets that only it can reach: its own loopback, its link, a cloud's metadata. The administrator of a
+ * control plane names targets in webhooks, APIServices and conversions; a canary on loopback must never receive a connection.
  */
 
 import assert from 'node:assert/strict';
@@ -42,7 +42,7 @@ const configuration = (clientConfig: object): object => ({
   ],
 });
 
-/** A creation while this webhook is there; then it is not any more. */
+/** Sends a creation while this webhook exists; then removes it. */
 async function withWebhook(
   by: Victim,
   clientConfig: object,

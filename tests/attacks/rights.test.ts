@@ -1,6 +1,6 @@
 /**
- * A right to write one thing that would be used for another: one verb for another verb, a status for the rest of the object, a
- * claim for the devices of others, a name in the body for the name in the path.
+ * Using a permission for another purpose: one verb for another verb, a status for the rest of the object, a claim for the devices of
+ * others, a name in the body for the name in the path.
  */
 
 import assert from 'node:assert/strict';
@@ -86,7 +86,7 @@ test('who may look at a pod’s exec, attach and portforward runs nothing by the
     };
     assert.equal((await victim.nobody.request('GET', path)).status, 403, resource);
     assert.equal((await victim.nobody.request('GET', path, { headers })).status, 403, resource);
-    // Who may: there is no node that it could run on.
+    // Allowed: there is no node that it could run on.
     assert.equal((await victim.tenant.request('GET', path)).status, 400, resource);
   }
 });

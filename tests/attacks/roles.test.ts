@@ -1,6 +1,6 @@
 /**
- * Roles that are written to cost the server time: chains of aggregated ClusterRoles, roles and bindings with thousands of rules. What
- * is measured is the CPU time of single turns of the event loop, in which no other tenant is served.
+ * Roles that cost the server time: chains of aggregated ClusterRoles, roles and bindings with thousands of rules. Measures the CPU time of
+ * single turns of the event loop, in which no other tenant is served.
  */
 
 import assert from 'node:assert/strict';

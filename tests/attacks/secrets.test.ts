@@ -1,6 +1,6 @@
 /**
- * What must stay secret is looked for everywhere that it might turn up: the files of the store, the audit log, the log of the
- * process at its most talkative, metrics, discovery, and what is said of failures. The treasure is known, so `grep` decides.
+ * Searches for secrets everywhere that they might leak: the files of the store, the audit log, the log of the process at its most verbose
+ * level, metrics, discovery, and error messages. The treasure is known, so `grep` decides.
  */
 
 import assert from 'node:assert/strict';
@@ -15,7 +15,7 @@ before(async () => {
     store: 'embedded',
     flags: (folder) => {
       const policy = join(folder, 'policy.yaml');
-      // The worst that is still Metadata: everything, at every stage.
+      // The most verbose configuration of Metadata: everything, at every stage.
       writeFileSync(policy, 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Metadata\n');
       return [`--audit-policy-file=${policy}`, `--audit-log-path=${folder}/data/audit.log`];
     },
@@ -25,7 +25,7 @@ after(() => victim[Symbol.asyncDispose]());
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const wrong = 'wr0ng-credentials-4242';
-/** In every form in which it might be written down. */
+/** In every form in which it might be written. */
 const secrets = [treasure, base64(treasure), encodeURIComponent(treasure), tenantToken, nobodyToken, wrong];
 
 const filesIn = (folder: string): string[] =>
@@ -39,7 +39,7 @@ function isNowhereIn(text: string | Buffer, what: string, looked = secrets): voi
   for (const secret of looked) assert.ok(!text.includes(secret), `${what} shows ${secret}`);
 }
 
-/** The treasure of ConfigMaps is not encrypted: what is looked for here is in secrets alone. */
+/** The treasure of ConfigMaps is not encrypted: this one is in Secrets only. */
 const sealed = 'sea1ed-in-the-store-only';
 
 /** Requests of every kind that carry secrets, well-formed or not. */
@@ -77,7 +77,7 @@ describe('at rest', () => {
     const kept = [...filesIn(join(data, 'pki')), join(data, 'admin.kubeconfig'), ...filesIn(store())];
     assert.ok(kept.some((file) => file.endsWith('sa.key')) && kept.some((file) => file.endsWith('encryption.yaml')));
     for (const file of [...kept, join(data, 'audit.log')]) {
-      // A number of a process, in a folder that others cannot enter.
+      // Contains a pid, in a folder that others cannot enter.
       if (/owner\.(lock|pid)$/.test(file)) continue;
       assert.equal(statSync(file).mode & 0o077, 0, `${file} may be read by others`);
     }
@@ -115,7 +115,7 @@ describe('in what is told', () => {
     assert.equal(status, 200);
     assert.match(text, /apiserver_request_total\{/);
     isNowhereIn(text, 'metrics', [...secrets, treasure.toUpperCase(), 'trinket', 'theirs', '/nothing/']);
-    // The name of a user of the victim's, as the value of any label; names of metrics speak of tenants.
+    // The name of a user of the victim, as the value of any label; names of metrics mention tenants.
     assert.doesNotMatch(text, /="tenant"/);
   });
 

@@ -1,7 +1,7 @@
 /**
- * Requests hidden inside of others. What counts is that this server and whoever stands before it can never disagree on
- * where a request ends: an ambiguous one is refused, and the connection with it, so that nothing after it is read as a
- * request. Each of these carries `DELETE trinket` where a lenient reader would find a second request.
+ * Requests hidden inside of others. This server and a proxy before it must never disagree on where a request ends: an ambiguous one is
+ * refused, and the connection with it, so that nothing after it is read as a request. Each of these carries `DELETE trinket` where a
+ * lenient parser would find a second request.
  */
 
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ let victim: Victim;
 before(async () => void (victim = await Victim.start()));
 after(() => victim[Symbol.asyncDispose]());
 
-/** The hidden request would be the tenant's, and would be allowed: that it had no effect is that nobody read it. */
+/** The hidden request would be sent as the tenant, and would be allowed: if it has no effect, it was not parsed. */
 const hidden = (): string =>
   `DELETE ${mine}/configmaps/trinket HTTP/1.1\r\nHost: x\r\n${victim.tenant.credentials}\r\n`;
 
@@ -26,13 +26,13 @@ afterEach(async () => {
   );
 });
 
-/** A creation's head with these lines, and whatever follows it. */
+/** Returns the head of a creation with these lines, and the body. */
 const post = (lines: string, body: string): string =>
   `POST ${mine}/configmaps?dryRun=All HTTP/1.1\r\nHost: x\r\n${victim.tenant.credentials}Content-Type: application/json\r\n${lines}\r\n${body}`;
 
 const statuses = (text: string): string[] => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status!);
 
-/** Refused once, or left without a word; never two answers, and the connection is over. */
+/** Refused once, or closed without an answer; never two answers, and the connection is closed. */
 async function isRefused(bytes: string): Promise<void> {
   const text = await victim.tenant.raw(Buffer.from(bytes, 'latin1'));
   assert.deepEqual(

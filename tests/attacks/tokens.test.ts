@@ -1,4 +1,4 @@
-/** Tokens that the whole server must not believe. Each differs in one thing from one that it believes. */
+/** Tokens that the whole server must refuse. Each differs in one detail from an accepted one. */
 
 import assert from 'node:assert/strict';
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
@@ -39,7 +39,7 @@ async function forged(change: (claims: JsonObject, nowSeconds: number) => object
   return signJwt(changed, signingKeyOf(await victim.pki('sa.key')));
 }
 
-/** 401 over both protocols, on a read, a write and a watch; also where nobody must show anything. */
+/** Asserts 401 over both protocols, on a read, a write and a watch; also on paths for anonymous users. */
 async function isRefused(token: string): Promise<void> {
   const client = victim.client({ token });
   for (const [method, path] of [

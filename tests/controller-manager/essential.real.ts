@@ -1,6 +1,7 @@
 /**
  * `hangar controller-manager --engine=essential`: virtual control planes whose controllers the platform runs until they are registered,
- * then this process, then the platform again. Who does the work is seen by holding this process up: what is its own stands still then.
+ * then this process, then the platform again. Pausing this process shows which of them does the work: its own clusters make no progress
+ * then.
  */
 
 import assert from 'node:assert/strict';
@@ -23,7 +24,7 @@ import {
 
 const names = ['one', 'two', 'three', 'four', 'five'] as const;
 const user = 'essential-controller-manager';
-/** Of the platform's set and of this one: a namespace ends in milliseconds. */
+/** For the platform's set and this one: a namespace is deleted in milliseconds. */
 const standsStillMs = 1_500;
 
 describe('the essential controllers of registered control planes', () => {

@@ -1,8 +1,8 @@
 /**
  * `hangar controller-manager` with the real kube-controller-manager and kube-scheduler, for three virtual control planes and a real
- * kube-apiserver; with an identity that may do what `rbac.ts` says and nothing else.
+ * kube-apiserver; with exactly the permissions of `rbac.ts`.
  *
- *   red       a kubeconfig of the user's own, which is rotated
+ *   red       a kubeconfig of a user, which is rotated
  *   green     the operator's kubeconfig; also registered for a scheduler
  *   blue      behind a line that is cut for a minute
  *   outside   a kube-apiserver on etcd
@@ -62,7 +62,7 @@ describe('a controller manager for a fleet', () => {
         '--leader-elect=false',
         `--kube-controller-manager=${controllers}`,
         `--kube-scheduler=${scheduler}`,
-        // One of kube-controller-manager's own, which is passed on.
+        // A flag of kube-controller-manager, which is passed through.
         '--node-monitor-grace-period=1h',
       ],
     });
@@ -160,7 +160,7 @@ describe('a controller manager for a fleet', () => {
     await ground.keep('red', await ground.newKubeconfig('red', 'second'));
     const next = await replaced(old);
     await deploy(clients.get('red')!, 'work', 'after-the-rotation', 1);
-    // That it is not restarted again can only be waited for: longer than changes are gathered.
+    // The absence of another restart can only be waited for: longer than the debounce.
     await sleep(4_000);
     assert.ok(isRunning(next));
     assert.equal((await restartsOf('red')) - restarts, 1);
@@ -190,7 +190,7 @@ describe('a controller manager for a fleet', () => {
     assert.equal(await manager.cluster('green'), undefined);
     assert.doesNotMatch((await manager.get('/metrics', 'text/plain')).text, /cluster="green"/);
     for (const one of others) assert.ok(isRunning(one), one.folder);
-    // What the platform does for everybody it does here again.
+    // The platform runs the controllers again.
     await deleteNamespace(clients.get('green')!, 'left-to-the-platform');
     await ground.register('green', ['controllers', 'scheduler']);
     await ground.served('green');
@@ -244,7 +244,7 @@ describe('a controller manager for a fleet', () => {
     );
   });
 
-  /** The controller manager of a cluster, and everything else that runs, but for what is cut off. */
+  /** Returns the controller manager of a cluster, and all other programs except those that are cut off. */
   async function chosen(name: Name): Promise<[ManagerProcess, ManagerProcess[]]> {
     const { pid } = (await manager.cluster(name))!.services.controllers!;
     const all = manager.managers();
@@ -257,7 +257,7 @@ describe('a controller manager for a fleet', () => {
     return manager.managers().filter(({ pid }) => pids.has(pid));
   }
 
-  /** Another process in the same place. */
+  /** Resolves with the process that replaced it. */
   const replaced = (old: ManagerProcess): Promise<ManagerProcess> =>
     eventually('another process is there', async () =>
       isRunning(old) ? undefined : manager.managers().find(({ folder }) => folder === old.folder),

@@ -1,6 +1,6 @@
 /**
- * Two replicas of `hangar controller-manager` that share twenty clusters, with the real kube-controller-manager. One stands still, one
- * is killed, one is asked to go: every cluster is served again soon, and never by two at a time, which the API server's audit log says.
+ * Two replicas of `hangar controller-manager` that share twenty clusters, with the real kube-controller-manager. One is paused, one is
+ * killed, one is terminated: every cluster is served again soon, and never by two at a time, as the API server's audit log shows.
  */
 
 import assert from 'node:assert/strict';
@@ -22,10 +22,10 @@ const clusterCount = 20;
 /** Of one of two replicas. */
 const clustersMax = 12;
 const servedAgainMs = 15_000;
-/** Nobody has to wait for a lease. */
+/** Without waiting for a lease. */
 const handedOverMs = 10_000;
 const stillMs = 12_000;
-/** What a replica has without news of it: its lease. */
+/** How long a replica keeps its clusters without renewal: its lease. */
 const fencedMs = 7_000;
 const slackMs = 3_000;
 
@@ -42,7 +42,7 @@ describe('two controller managers that share twenty clusters', () => {
   const clients = new Map<string, Client>();
   const identities = new Map<Peer, Identity>();
   const replicas = new Map<Peer, ControllerManager>();
-  /** Moments of rest, and who had which cluster then. */
+  /** Moments of rest, and the owner of each cluster then. */
   const rests: { readonly atMs: number; readonly owners: ReadonlyMap<string, Peer> }[] = [];
   let ground: Ground;
 
@@ -123,7 +123,7 @@ describe('two controller managers that share twenty clusters', () => {
   });
 
   test('at no moment there were two managers for one cluster, says the audit log', async () => {
-    // Whatever goes on ends now, so that every request has its end in the log.
+    // Everything stops now, so that every request has its end in the log.
     await replicas.get('a')!.end('SIGTERM');
     const requests = await ground.audit.read();
     const ofManagers = requests.filter((one) => replicaOf(one) !== undefined);
@@ -131,7 +131,7 @@ describe('two controller managers that share twenty clusters', () => {
       meetings(requests).map(({ tenant, of, and }) => [tenant, of, and]),
       [],
     );
-    // The log is complete, or it would prove nothing: at every moment of rest it shows exactly the one that had the cluster.
+    // The log must be complete to prove anything: at every moment of rest it shows exactly the owner of the cluster.
     for (const { atMs, owners } of rests) {
       for (const name of names) assert.deepEqual(presentAt(requests, name, atMs), [owners.get(name)], name);
     }
@@ -147,11 +147,11 @@ describe('two controller managers that share twenty clusters', () => {
     }
   });
 
-  /** A Deployment made now in each cluster gets its pod. */
+  /** A new Deployment in each cluster gets its pod. */
   const servedIn = (label: string): Promise<unknown> =>
     Promise.all(names.map((name) => deploy(clients.get(name)!, 'default', label, 1)));
 
-  /** Every cluster has one replica, none has many more than its half, and all are at work. */
+  /** Every cluster has one replica, none has many more than its half, and all are working. */
   async function rest(label: string): Promise<void> {
     const owners = await eventually('every cluster is ready, and they are balanced', shared, 45_000);
     const counts = peers.map((peer) => [...owners.values()].filter((one) => one === peer).length);

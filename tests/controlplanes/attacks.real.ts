@@ -1,7 +1,7 @@
 /**
- * The control-plane operator acts for many with rights that none of them has. Written as those who would like to have these rights:
- * users of the management plane who may write one kind and nothing else, and administrators of control planes, who may do everything in
- * theirs. After each attempt it is looked at whether the control plane of somebody else is as it was.
+ * The control-plane operator acts for many users with permissions that none of them has. The attackers would like to use these permissions:
+ * users of the management plane who may write one kind only, and administrators of control planes, who may do everything in theirs. After
+ * each attempt the control plane of another user must be unchanged.
  */
 
 import assert from 'node:assert/strict';
@@ -32,9 +32,9 @@ const bankHost = 'bank.example.com';
 const platformHost = 'hangar.example.com';
 
 let up: Up;
-/** May do everything with ControlPlanes. */
+/** Has all permissions for ControlPlanes. */
 let mallory: Client;
-/** May do everything with registrations and endpoints, but for their statuses. */
+/** Has all permissions for registrations and endpoints, except their statuses. */
 let registrar: Client;
 /** May write the status of endpoints. */
 let provider: Client;
@@ -86,7 +86,7 @@ let isUntouched: () => Promise<void>;
 
 const isRefused = (error: unknown): boolean => hasCode(error, 'Forbidden');
 
-/** What mallory asks for, and what becomes of it; it is gone afterwards. */
+/** Creates a control plane as mallory, checks the outcome, and deletes it. */
 async function attempt(name: string, spec: ControlPlaneSpec, reason: string, more: object = {}): Promise<void> {
   await mallory.create(ControlPlane, { metadata: { name, ...more }, spec });
   const { status } = await untilReason(mallory, name, reason);
@@ -206,7 +206,7 @@ describe('who may write registrations and endpoints', () => {
     for (const name of names) {
       await register(`spy-${name}`, { controlPlaneRef: { name: 'plain' }, kubeconfigSecretRef: { namespace, name } });
     }
-    // Whatever was found out is said by now: one after them has been through.
+    // All outcomes are written by now: a later object was reconciled.
     await until(
       registrar,
       ControlPlaneRegistration,
@@ -225,7 +225,7 @@ describe('who may write registrations and endpoints', () => {
     await nothingWasCopied(namespace);
   });
 
-  /** Neither the treasure nor the bank's credentials are anywhere but where they were. */
+  /** Neither the treasure nor the bank's credentials were copied. */
   async function nothingWasCopied(...except: readonly string[]): Promise<void> {
     const { credentials } = await configOfKubeconfig(await up.kubeconfig('bank'));
     const { key } = (await credentials!.clientCertificate!())!;
@@ -270,7 +270,7 @@ describe('who may write registrations and endpoints', () => {
       'detour',
       (one) => one?.status?.ready === true,
     ))!;
-    // Beside the original, where this user may not look.
+    // Beside the original, where this user has no access.
     assert.equal(status!.resolvedKubeconfigSecretRef!.namespace, 'kplane-cp-bank');
     await assert.rejects(registrar.get(Secret, status!.resolvedKubeconfigSecretRef!), isRefused);
     const [detour, original] = await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * The rest of defects.test.ts: what needs a process of its own, because everything in it is looked at. The numbers are those of the
- * list in the issue.
+ * The rest of defects.test.ts: tests that require a separate process, because they measure all of it. The numbers are those of the list in
+ * the issue.
  */
 
 import assert from 'node:assert/strict';
@@ -43,7 +43,7 @@ describe('1. a namespace or a kind that is called clusters is a name like any ot
           await client.create(ConfigMap, { metadata: { namespace: name, name: 'mine' }, data: { of } });
         }
         await defineClusters(client);
-        // Called like control planes, too.
+        // Named like control planes, too.
         for (const name of ['red', 'blue']) {
           await client.create(Cluster, { metadata: { namespace: 'clusters', name }, spec: { of } });
         }
@@ -71,7 +71,7 @@ describe('1. a namespace or a kind that is called clusters is a name like any ot
       };
       for (const of of planes.keys()) await isAsItWas(of);
 
-      // What goes in one of them is seen and felt in no other.
+      // A deletion in one of them is not visible in any other.
       const stop = new AbortController();
       const seen: string[] = [];
       const { resourceVersion } = await planes.get('blue')!.list(ConfigMap);
@@ -102,7 +102,7 @@ describe('1. a namespace or a kind that is called clusters is a name like any ot
 describe('3. a control plane that nobody uses costs nothing', () => {
   const count = 50;
   const idleMs = 3_000;
-  /** Of one processor: what garbage collection and a loaded machine may add, and a tenth of what 50 service loops would take. */
+  /** Share of one core: allows for garbage collection and a loaded machine, and is a tenth of the cost of 50 service loops. */
   const cpuShareMax = 0.08;
 
   test(`${count} of them, idle for ${idleMs / 1000} seconds: no request, no write, no processor time`, async () => {
@@ -114,7 +114,7 @@ describe('3. a control plane that nobody uses costs nothing', () => {
     await sleep(idleMs);
     const now = await platform.metric(...families);
     const [requests, ofTenants, cpuSeconds] = now.map((value, at) => value - before[at]!);
-    // Ours, for the figures from before.
+    // Our own request, for the figures from before.
     assert.equal(requests, 1);
     assert.equal(ofTenants, 0);
     assert.equal(await platform.revision(), revision);
@@ -156,7 +156,7 @@ describe('11. the first five minutes', () => {
         await more.create(ConfigMap, { metadata: { namespace: 'default', name: 'usable' } });
         await more.close();
       }
-      // The best of them, and no more than ten starts of the program: other work can slow down this machine.
+      // The best of at most ten starts: other work can slow down this machine.
       const bestMs = Math.min(...tookMs);
       const limitMs = Math.max(1_000, 10 * Math.min(...startMs));
       assert.ok(bestMs < limitMs, `${bestMs} ms`);
@@ -168,7 +168,7 @@ describe('11. the first five minutes', () => {
   });
 });
 
-/** Default accounts, garbage collection, and the end of namespaces. */
+/** Default accounts, garbage collection, and the deletion of namespaces. */
 async function controllersWork(client: Client): Promise<void> {
   await client.create(Namespace, { metadata: { name: 'short' } });
   await until(client, ServiceAccount, 'default', (one) => one !== undefined, 'short');

@@ -1,7 +1,7 @@
 /**
- * What is said to go wrong elsewhere, shown not to go wrong here: one section for each defect of the list in the issue, on the whole
- * product in a process of its own, with the requests of real users. What each of them rests on is tested in depth beside its code.
- * 1, 3 and 11 are in defects-apart.real.ts.
+ * Reported defects of other systems, shown not to occur here: one section for each defect of the list in the issue, on the whole product in
+ * a separate process, with the requests of real users. The mechanisms are tested in depth beside their code. 1, 3 and 11 are in
+ * defects-apart.real.ts.
  */
 
 import assert from 'node:assert/strict';
@@ -70,7 +70,7 @@ describe('2. who is nobody writes nothing', () => {
         ),
       );
     }
-    // Not even who may do everything makes one by asking for it.
+    // Not even an administrator creates one by a request to it.
     assert.equal((await up.raw.request('GET', `${pathOfPlane('random-one')}/api/v1/namespaces`)).status, 404);
     assert.equal(await up.revision(), revision);
     assert.equal((await up.client.list(Tenant)).items.length, tenants.length);
@@ -164,8 +164,8 @@ describe('6. endpoint and kubeconfig of a registration', () => {
       assert.equal((await configOfKubeconfig(text)).server, address);
     };
     for (let round = 0; round < 6; round++) {
-      // The second of two changes comes while the first one is being worked on. Its address is new in every round: a registration
-      // that has it has seen the last change.
+      // The second of two changes arrives while the first one is being reconciled. Its address is new in every round: a registration that
+      // has it has seen the last change.
       for (const host of [`b${round}`, `a${round}`]) {
         const body = { spec: { endpoint: `https://${host}.example` } };
         await client.patch(ControlPlaneEndpoint, { name: 'moving-front' }, { type: 'merge', body });
@@ -173,7 +173,7 @@ describe('6. endpoint and kubeconfig of a registration', () => {
       await agree('moving', at(`a${round}`));
       await agree('moving-aside', at('side'));
     }
-    // What a provider has seen counts before what was wished.
+    // The observed address takes precedence over the desired one.
     const body = { status: { endpoint: 'https://seen.example' } };
     await client.status.patch(ControlPlaneEndpoint, { name: 'moving-front' }, { type: 'merge', body });
     await agree('moving', at('seen'));
@@ -216,14 +216,14 @@ describe('7. a path', () => {
       const { items } = await up.client.list(Secret, { namespace: `kplane-cp-${one!.metadata.name}` });
       assert.deepEqual(items, []);
     }
-    // Who never had it takes nothing along.
+    // A control plane that never owned it deletes nothing.
     const inside = await up.inside(winner);
     for (const name of names.filter((one) => one !== winner)) {
       await up.client.delete(ControlPlane, { name });
       await untilGone(up.client, ControlPlane, name);
     }
     await inside.list(Namespace);
-    // And when the winner goes, who asks next has it.
+    // When the winner is deleted, the next one gets it.
     await up.client.create(ControlPlane, { metadata: { name: 'heir' }, spec: { virtual: { clusterPath: 'prize' } } });
     await untilReason(up.client, 'heir', 'ClusterPathConflict');
     await up.client.delete(ControlPlane, { name: winner });
@@ -321,7 +321,7 @@ describe('10. custom resources of a control plane', () => {
     assert.equal(watch.status, 200);
     const watchedMs = performance.now() - begunMs;
     assert.ok(watchedMs > 900 && watchedMs < 4_000, `${watchedMs} ms`);
-    // A version that does not come is not waited for for ever.
+    // A wait for a future version times out.
     const future = await admin.request('GET', `${clusters}?resourceVersion=999999999`);
     assert.equal(future.status, 504, future.text);
   });

@@ -1,6 +1,6 @@
 /**
- * The operator enters control planes whose administrators may do everything there, also to what it keeps in them. Whatever they do
- * harms nobody else, and not the operator; what they break of their own comes back when they stop.
+ * The operator enters control planes whose administrators may do everything there, also to the operator's objects. Their actions do not
+ * affect other control planes or the operator; damage in their own is repaired when they stop.
  */
 
 import assert from 'node:assert/strict';
@@ -45,7 +45,7 @@ function unlessThere(error: unknown): void {
   if (!hasCode(error, 'AlreadyExists')) throw error;
 }
 
-/** Another version of the addon: every control plane of the class has to be entered. */
+/** A new version of the addon: every control plane of the class has to be entered. */
 async function ship(): Promise<string> {
   const text = `v${++version}`;
   const manifest = {
@@ -77,7 +77,7 @@ const applied = (status: 'True' | 'False'): Promise<ControlPlane | undefined> =>
 
 const soonMs = 15_000;
 
-/** Every neighbour has the new version soon, without waiting for who is in trouble. */
+/** Every neighbour has the new version soon, independent of the failing one. */
 async function neighboursHave(text: string): Promise<void> {
   const deadlineMs = performance.now() + soonMs;
   const has = async (name: string): Promise<boolean> => {
@@ -166,7 +166,7 @@ describe('the administrator of a control plane', () => {
       isNamespaced: true,
       namespace: 'default',
     };
-    // As much as fits: whatever the operator adds to it is too much.
+    // Fills it to the limit: any addition of the operator is too much.
     let objects = '';
     for (let at = 0; ; at++) {
       const line = `${JSON.stringify({ ...item, name: `n${at}` })}\n`;
@@ -204,7 +204,7 @@ describe('the administrator of a control plane', () => {
       spec: { policyName: name, validationActions: ['Deny'] },
     });
     await until(admin, ConfigMap, 'probe', () => true, 'default');
-    // A policy counts a moment after it was made.
+    // A policy takes effect a moment after its creation.
     for (let at = 0; ; at++) {
       const made = await admin
         .create(ConfigMap, { metadata: { namespace: 'default', name: `probe-${at}` } })

@@ -1,6 +1,6 @@
 /**
- * The design document's four manifests as they are in deploy/examples, with kubectl, in every order: they become ready, they go again in
- * another order, and nothing of them is left. On Hangar, and with a real Kubernetes as the management plane.
+ * The design document's four manifests from deploy/examples, with kubectl, in every order: they become ready, are deleted in another order,
+ * and leave nothing behind. On Hangar, and with a real Kubernetes as the management plane.
  */
 
 import assert from 'node:assert/strict';
@@ -27,7 +27,7 @@ const kinds = 'controlplanes,controlplaneendpoints,controlplaneclasses,controlpl
 type Kubectl = (...args: readonly string[]) => Promise<string>;
 
 interface Round {
-  /** At the management plane, and at the Hangar whose tenants they are. */
+  /** At the management plane, and at the Hangar that hosts the tenants. */
   readonly management: Kubectl;
   readonly hangar: Kubectl;
   readonly at: number;
@@ -41,9 +41,9 @@ async function round({ management, hangar, at }: Round): Promise<void> {
   await management('wait', ...wait, 'controlplane/example', 'controlplaneregistration/example');
   const tenants = await hangar('get', 'tenants', '--output=name');
   assert.match(tenants, /^tenant.tenancy.hangar.dev\/example$/m);
-  // Another order than the one in which they came. kubectl waits until each of them is gone.
+  // In another order than the creation. kubectl waits until each of them is gone.
   await management('delete', ...filed(all[(at * 7 + 5) % all.length]!), '--timeout=30s');
-  // The namespace is the last to go, by a controller of its own.
+  // The namespace is deleted last, by the namespace controller.
   await management('wait', '--for=delete', 'namespace/kplane-cp-example', '--timeout=30s');
   assert.equal(await management('get', kinds, '--output=name'), '', 'one of the four kinds');
   assert.equal(await hangar('get', 'tenants', '--output=name'), '', 'a Tenant');
@@ -60,7 +60,7 @@ test('in all orders on Hangar; what is kept of the control plane is found by the
   const kubectl: Kubectl = (...args) => platform.kubectl('admin.kubeconfig', ...args);
   const inside: Kubectl = (...args) => kubectl('--server', `${url(platform)}/clusters/example/control-plane`, ...args);
   assert.equal(all.length, 24);
-  // Retain: what somebody put there in the first round is there in the last one.
+  // Retain: objects of the first round exist in the last one.
   await kubectl('apply', ...filed(files));
   await kubectl('wait', '--for=condition=Ready', '--timeout=30s', 'controlplane/example');
   await inside('create', 'configmap', 'kept', '--from-literal=by=retain');
@@ -77,7 +77,7 @@ test('in several orders with a real Kubernetes as the management plane', async (
   stack.defer(() => management.stop());
   await copyFile(management.kubeconfig, platform.file('management.kubeconfig'));
   const program = await tool('kube-controller-manager', { log: console.log });
-  // What ends namespaces and collects garbage there.
+  // Deletes namespaces and collects garbage there.
   const controllers = await Processes.start('controllers', async (processes) => {
     const access = [`--kubeconfig=${management.kubeconfig}`, '--leader-elect=false', '--secure-port=0'];
     processes.run(program, [...access, '--controllers=namespace-controller,garbage-collector-controller']);

@@ -1,6 +1,6 @@
 /**
- * Charts and manifests before the judges: Helm's own lint, a real kube-apiserver and Hangar, which are asked to apply every object
- * without doing it. Pods are made of every pod template, where only the restricted standard is let in.
+ * Validates charts and manifests: with Helm's own lint, and with a dry run of every object on a real kube-apiserver and on Hangar. Pods are
+ * created from every pod template, in a namespace that enforces the restricted standard.
  */
 
 import assert from 'node:assert/strict';
@@ -40,7 +40,7 @@ const sets: readonly (readonly [chart: ChartName, name: string])[] = [
 const valuesOf = (name: string): string[] => (name === '' ? [] : [`--values=${values}/${name}.yaml`]);
 
 const leaseNamespace = 'hangar-system';
-/** Values of the controller manager's chart, and the rights that belong to them. */
+/** Values of the controller manager's chart, and the permissions that they require. */
 const managerModes = {
   'by default': {
     values: {},
@@ -273,7 +273,7 @@ for (const [name, start] of [
   });
 }
 
-/** A StatefulSet's volumes come from its claims. */
+/** Adds the volumes of a StatefulSet's claims. */
 const withClaims = (spec: Data): Data => {
   const volumes = spec.volumes ?? [];
   const known = new Set(volumes.map(({ name }: Data) => name));
@@ -286,7 +286,7 @@ function withFeed({ everywhere, byNamespace }: ControllerManagerRules): Controll
   return { everywhere: [...everywhere, ...feedRules], byNamespace };
 }
 
-/** The programs themselves read what they are told. */
+/** The programs themselves parse their flags. */
 async function checkFlags(objects: readonly Data[]): Promise<void> {
   for (const { data } of objects.filter(({ kind, data }) => kind === 'ConfigMap' && data['hangar.yaml'])) {
     const file = join(folder, 'hangar.yaml');

@@ -1,4 +1,4 @@
-/** What must hold for the recipe of the image, whoever builds it. `image.real.ts` runs its steps. */
+/** Rules for the Containerfile. `image.real.ts` runs its steps. */
 
 import assert from 'node:assert/strict';
 import { existsSync, globSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * The controller manager as its chart's StatefulSet starts it: with the arguments of the chart and the token of its ServiceAccount, which
- * has the rights of the chart and no others. The management plane is a Hangar, whose control planes are registered.
+ * has exactly the permissions of the chart. The management plane is a Hangar, whose control planes are registered.
  */
 
 import assert from 'node:assert/strict';
@@ -33,7 +33,7 @@ describe('the controller manager of the chart', () => {
   });
   after(() => opened.disposeAsync());
 
-  /** Everything of the chart, and what its pods are started with. */
+  /** Installs the chart, and returns the arguments of its pods. */
   async function installed(...values: readonly string[]): Promise<string[]> {
     const rendered = await template(statefulSet, ...values);
     const file = join(ground.folder, 'chart.yaml');
@@ -52,7 +52,7 @@ describe('the controller manager of the chart', () => {
     return flags;
   }
 
-  /** A token of the ServiceAccount, as pods have one. */
+  /** Returns a token of the ServiceAccount, as pods have one. */
   async function serviceAccount(): Promise<string> {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${statefulSet}/token`;
     const { status } = (await ground.up.raw.create(path, { spec: {} })) as { status: { token: string } };
@@ -68,7 +68,7 @@ describe('the controller manager of the chart', () => {
     return file;
   }
 
-  /** A pod of the StatefulSet; only folder and port are this machine's. */
+  /** Starts a pod of the StatefulSet; only folder and port differ. */
   async function pod(
     ordinal: number,
     flags: readonly string[],
@@ -97,12 +97,12 @@ describe('the controller manager of the chart', () => {
     const inside = await ground.up.inside('red');
     await makeNamespace(inside, 'work');
     await collectGarbage(inside, 'work');
-    // Replicas know each other by Leases in the namespace of the release.
+    // Replicas find each other by Leases in the namespace of the release.
     const { items } = await ground.client.list(Lease, { namespace });
     for (const { options } of pods) assert.ok(items.some(({ metadata }) => metadata.name!.includes(options.peer)));
     for (const one of pods) assert.equal((await one.get('/readyz')).status, 200);
 
-    // As an update does: one is asked to end, and the other has the cluster.
+    // Like an update: one is terminated, and the other takes over the cluster.
     const [ending, staying] = owners[0] ? [pods[0]!, pods[1]!] : [pods[1]!, pods[0]!];
     const { code, tookMs } = await ending.end('SIGTERM');
     assert.equal(code, 0, ending.log);

@@ -1,6 +1,4 @@
-/**
- * The image, built by its own steps and run as Kubernetes runs it: as a user without rights, on a file system that can only be read.
- */
+/** Builds the image by its own steps, and runs it as Kubernetes does: as an unprivileged user, on a read-only file system. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -29,7 +27,7 @@ describe('the image', () => {
   let entrypoint: string[];
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hangar-image-'));
-    // The base system is this machine's: its package manager has nothing to do.
+    // This machine is the base system: the package manager is skipped.
     const isLeftOut = ({ text }: { text: string }): boolean => text.startsWith('apt-get ');
     image = await buildImage(join(root, 'deploy/image/Containerfile'), { folder, isLeftOut });
     entrypoint = execForm(image.instructions.find(({ name }) => name === 'ENTRYPOINT')!);
@@ -128,7 +126,7 @@ describe('the image', () => {
     }
   });
 
-  /** Of what was built before, and of images that have the programs of this machine. */
+  /** Built from the earlier image, and from images with the programs of this machine. */
   async function managerImage(): Promise<BuiltImage> {
     const bases: Record<string, Built> = { [`hangar:${version}`]: image };
     for (const name of ['kube-controller-manager', 'kube-scheduler'] as const) {
@@ -155,7 +153,7 @@ describe('the image', () => {
   });
 });
 
-/** By what Node says of its cache. */
+/** By Node's debug output about its cache. */
 function assertCompiled(said: readonly string[]): void {
   const used = said.filter((line) => /V8 code cache for .* was accepted/.test(line)).length;
   const compiled = said.filter((line) => /V8 code cache for .* was (not initialized|rejected)/.test(line)).length;

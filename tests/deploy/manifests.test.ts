@@ -1,6 +1,6 @@
 /**
- * What must hold for everything in `deploy/`, found out without Helm and without a cluster: the plain manifests are the charts with
- * their default values. `charts.real.ts` gives other values, and asks real servers.
+ * Rules for everything in `deploy/`, checked without Helm and without a cluster: the plain manifests are the charts with their default
+ * values. `charts.real.ts` uses other values and real servers.
  */
 
 import assert from 'node:assert/strict';
@@ -94,7 +94,7 @@ describe('deploy', () => {
     const manager = controllerManagerRules({ engine: 'kube', leaseNamespace: 'hangar-system' });
     assert.deepEqual(find('ClusterRole', 'hangar-controller-manager').rules, manager.everywhere);
     assert.deepEqual(find('Role', 'hangar-controller-manager').rules, manager.byNamespace['hangar-system']);
-    // Nothing else has rights, but for the Job that makes keys, which can read none.
+    // Nothing else has permissions, except the Job that creates keys, which cannot read any.
     const roles = all.filter(({ kind }) => kind.endsWith('Role')).map(({ metadata }) => metadata.name);
     assert.deepEqual([...new Set(roles)].sort(), ['hangar-controller-manager', 'hangar-operator', 'hangar-pki']);
     assert.deepEqual(find('Role', 'hangar-pki').rules, [
@@ -165,12 +165,12 @@ describe('deploy', () => {
     for (const { mountPath, readOnly } of container.volumeMounts) {
       assert.equal(readOnly ?? false, mountPath !== '/var/lib/hangar', mountPath);
     }
-    // What is read from the Secret is what `hangar pki` makes.
+    // The keys that are read from the Secret are those that `hangar pki` creates.
     const made = Object.keys(newPki({ clock: systemClock, random: systemRandom }));
     for (const file of named.filter((one: string) => one.startsWith('/etc/hangar/pki/'))) {
       assert.ok(made.includes(file.slice('/etc/hangar/pki/'.length)), file);
     }
-    // Keys are for the group alone: 0440.
+    // Keys are readable by the group only: 0440.
     for (const { secret } of spec.volumes) if (secret) assert.equal(secret.defaultMode, 0o440);
   });
 
@@ -201,7 +201,7 @@ describe('deploy', () => {
     const { emptyDir } = spec.volumes.find(({ name }: Data) => name === volume);
     assert.equal(emptyDir.medium, 'Memory');
     assert.ok(emptyDir.sizeLimit);
-    // It ends by itself before it is killed.
+    // It exits by itself before it is killed.
     assert.ok(spec.terminationGracePeriodSeconds * 1000 >= sharing.timings.drainTimeoutMs + endOverheadMs + 5_000);
   });
 
@@ -229,7 +229,7 @@ describe('deploy', () => {
     }
     const { spec } = find('Deployment', 'hangar').spec.template;
     const drainSeconds = spec.containers[0].lifecycle.preStop.sleep.seconds;
-    // The server itself gives requests under way 30 seconds.
+    // The server itself gives requests in progress 30 seconds.
     assert.ok(spec.terminationGracePeriodSeconds >= drainSeconds + 30);
   });
 

@@ -1,4 +1,4 @@
-/** Two servers as the chart's Deployment starts them, on an etcd with TLS: one platform, which goes on when one of them dies. */
+/** Two servers as the chart's Deployment starts them, on an etcd with TLS: one platform, which keeps working when one of them dies. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import type { DeployedHangars, DeployedReplica } from './testing/replicas.ts';
 
 const controlPlanes = '/apis/controlplane.kplane.dev/v1alpha1/controlplanes';
 const secrets = '/api/v1/namespaces/default/secrets';
-/** A lease that nobody renews any more lasts 15 seconds; the rest is for slow machines. */
+/** A lease that is not renewed lasts 15 seconds; the rest is for slow machines. */
 const takenOverMs = 40_000;
 
 describe('two replicas of the chart', () => {
@@ -150,7 +150,7 @@ const isReady = ({ admin }: DeployedReplica, name: string, withinMs?: number): P
     withinMs,
   );
 
-/** Who says so of itself. */
+/** Returns the replica that reports itself as leader. */
 async function leaderOf(replicas: readonly DeployedReplica[]): Promise<DeployedReplica> {
   const leading: DeployedReplica[] = [];
   for (const replica of replicas) {
@@ -162,7 +162,7 @@ async function leaderOf(replicas: readonly DeployedReplica[]): Promise<DeployedR
   return leading[0]!;
 }
 
-/** The names of a certificate are checked against the one that is asked for. */
+/** Asserts that the certificate is valid for the name. */
 async function isTrustedAs(name: string, { url, admin }: DeployedReplica): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), servername: name, ca: admin.credentials.ca });

@@ -1,4 +1,4 @@
-/** What is promised about every example: short, and what is generated is up to date. */
+/** Rules for every example: it is short, and its generated files are up to date. */
 
 import assert from 'node:assert/strict';
 import { readFileSync, globSync } from 'node:fs';

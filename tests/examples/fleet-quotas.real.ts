@@ -1,6 +1,6 @@
 /**
- * The controller of a fleet: over the tenants of a Hangar, all on one stream; and over clusters that a folder of kubeconfigs names, the
- * real kube-apiserver and Hangar.
+ * The controller of a fleet: over the tenants of a Hangar, all on one stream; and over the clusters of a folder of kubeconfigs, the real
+ * kube-apiserver and Hangar.
  */
 
 import assert from 'node:assert/strict';
@@ -23,7 +23,7 @@ const home = { namespace: 'fleet-quotas', name: 'fleet-quotas' };
 const member = { namespace: 'fleet-quotas', name: 'fleet-quotas-member' };
 const template = { namespace: 'fleet-quotas', name: 'fleet-quota' };
 const engaged = 'hangar_runtime_engaged_clusters{controller="fleet-quota"}';
-/** The bar for what a process that died had: served by another. */
+/** Maximum time until the clusters of a dead process are served by another. */
 const takeOverMs = 15_000;
 
 describe('the fleet controller', { concurrency: 2 }, () => {
@@ -52,18 +52,18 @@ describe('the fleet controller', { concurrency: 2 }, () => {
 const setTemplate = (client: Client, pods: string): Promise<ConfigMap> =>
   client.apply(ConfigMap, { metadata: template, data: { pods } }, { fieldManager: 'test' });
 
-/** `cluster/namespace` of every namespace whose quota is not this one; empty when all is well. */
+/** Returns `cluster/namespace` of every namespace with another quota; empty when all have this one. */
 const missing = (namespaces: readonly string[], quotas: ReadonlyMap<string, string | undefined>, pods: string) =>
   namespaces.filter((namespace) => quotas.get(namespace) !== pods);
 
 interface Fleet {
-  /** `cluster/namespace`, of all. */
+  /** Returns all namespaces as `cluster/namespace`. */
   namespaces(): Promise<string[]>;
-  /** Its quota of pods, by the same. */
+  /** Returns their quotas of pods, by the same keys. */
   quotas(): Promise<Map<string, string | undefined>>;
 }
 
-/** Resolves with how long it took until every namespace has the quota. */
+/** Resolves with the time until every namespace has the quota. */
 async function served(fleet: Fleet, pods: string, withinMs?: number): Promise<number> {
   const startedMs = performance.now();
   await eventually(
@@ -99,7 +99,7 @@ function ofTenants(given: () => Side): void {
     hangar.client.create(Tenant, { metadata: { name }, spec: { deletionPolicy: 'Destroy' } });
   const suspend = (name: string, suspension: 'ReadOnly' | null) =>
     hangar.client.patch(Tenant, { name }, { type: 'merge', body: { spec: { suspension } } });
-  // Who reads all tenants is in system:masters: no role can allow it.
+  // A reader of all tenants is in system:masters: no role can allow it.
   const start = async (peer: string): Promise<Example> =>
     opened.use(
       await Example.start({ example: 'fleet-quotas', env: { KUBECONFIG: hangar.plane.kubeconfig, PEER: peer } }),
@@ -112,7 +112,7 @@ function ofTenants(given: () => Side): void {
   before(async () => {
     hangar = given();
     everyone = await clientAt('*');
-    // `root` is the management plane itself, which is no tenant.
+    // `root` is the management plane itself, not a tenant.
     const isTenants = ({ metadata }: { metadata: object }) => clusterOf({ metadata }) !== 'root';
     fleet = {
       async namespaces() {
@@ -284,7 +284,7 @@ function ofKubeconfigs(givenReal: () => Side, givenHangar: () => Side): void {
     await put('broken.yaml', await readFile(await real.kubeconfigOf(member), 'utf8'));
     await eventually('it is engaged', async () => (await a.metric(engaged)) === 3);
     await put('broken.yaml', 'broken again');
-    // What is known stays while a file is being written: the cluster goes when the file says so.
+    // The known state stays while a file is being written: the cluster is removed with its entry.
     await served(fleet, '20');
   });
 
@@ -314,14 +314,14 @@ function ofKubeconfigs(givenReal: () => Side, givenHangar: () => Side): void {
 
   test('it used every right that its roles give, and was refused none', async () => {
     const rolesIn = async (name: string) => parseYamlDocuments(await readFile(manifest(name), 'utf8'));
-    // A lease is asked for after a conflict, and deleted when its peer was gone for long.
+    // A lease is read after a conflict, and deleted when its peer was gone for long.
     const rare = ['get coordination.k8s.io/leases', 'delete coordination.k8s.io/leases'];
     await assertExactRights(real, home, await rolesIn('rbac.yaml'), rare);
     for (const side of [real, hangar]) await assertExactRights(side, member, await rolesIn('rbac-of-clusters.yaml'));
   });
 }
 
-/** Of a server that takes connections and never says a word. */
+/** Returns the kubeconfig of a server that accepts connections and never answers. */
 async function hungKubeconfig(opened: AsyncDisposableStack): Promise<string> {
   const server = createServer((socket) => void socket.on('error', () => {}));
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** Admission webhooks, called by the real kube-apiserver and by Hangar: they change, refuse and warn, and both tell it alike. */
+/** Admission webhooks, called by the real kube-apiserver and by Hangar: they change, refuse and warn, with the same output on both. */
 
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
@@ -69,7 +69,7 @@ function suite(sideName: Side['name']): void {
       URL: `https://127.0.0.1:${port}`,
     };
     policy = opened.use(await Example.start({ example: 'image-policy', env }));
-    // The real one hears of its configuration a moment later.
+    // The real one applies its configuration a moment later.
     await eventually('both webhooks are asked', async () => {
       const { spec } = await create('probe', ['nginx:1'], true);
       const isRefused = await create('probe', ['evil.example.com/x:1'], true).then(
@@ -208,7 +208,7 @@ function suite(sideName: Side['name']): void {
     });
     const answered = once(outgoing, 'response');
     outgoing.write(body.slice(0, 20));
-    // Its handler has begun when another request on another connection is answered.
+    // Its handler has started when another request on another connection is answered.
     await create('before-the-end', ['nginx:1'], true);
     const ended = policy.end('SIGTERM');
     await eventually('it is not ready', async () => (await policy.get('/readyz')) !== 'ok');

@@ -1,4 +1,4 @@
-/** What the READMEs of the examples say to paste works, and prints what they say. */
+/** Pastes the commands in the READMEs of the examples, and compares the output. */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The operator of one cluster, on the real kube-apiserver and on Hangar, with the rights that its manifests give and no more. */
+/** The operator of one cluster, on the real kube-apiserver and on Hangar, with exactly the permissions of its manifests. */
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -49,7 +49,7 @@ function suite(sideName: Side['name']): void {
   const merge = (name: string, spec: Partial<Website['spec']>): Promise<Website> =>
     side.client.patch(Website, key(name), { type: 'merge', body: { spec } });
 
-  /** Its condition, when it is of the newest generation and says this. */
+  /** Resolves with its condition, when it is of the newest generation and has this message. */
   const told = (name: string, message: string, withinMs?: number) =>
     eventually(
       `${name}: ${message}`,
@@ -61,7 +61,7 @@ function suite(sideName: Side['name']): void {
       withinMs,
     );
 
-  /** As the deployment controller would: nobody runs pods here. */
+  /** Sets the status as the deployment controller would: no pods run here. */
   const runPods = (name: string, readyReplicas: number) =>
     side.client.status.patch(Deployment, key(name), {
       type: 'merge',
@@ -146,7 +146,7 @@ function suite(sideName: Side['name']): void {
   test('what is being deleted is left alone', async () => {
     await side.client.delete(Website, key('taken'), { propagationPolicy: 'Foreground' });
     for (const kind of owned) await side.client.delete(kind, key('taken'));
-    // What comes after it was reconciled after it.
+    // Later objects are reconciled after it.
     await create('after', { html: 'after' });
     await told('after', '0 of 1 replicas are ready');
     for (const kind of owned) assert.equal(await find(side.client, kind, key('taken')), undefined);
@@ -201,7 +201,7 @@ function suite(sideName: Side['name']): void {
     const startedMs = performance.now();
     assert.equal(await first.end('SIGKILL'), 'SIGKILL');
     await merge('home', { replicas: 5 });
-    // Twice as long as the lease and a try: machines that run tests are slow.
+    // Twice the lease and a retry: machines that run tests are slow.
     await told('home', '3 of 5 replicas are ready', 40_000);
     const tookMs = performance.now() - startedMs;
     console.log(`${sideName}: after SIGKILL the other works in ${(tookMs / 1000).toFixed(1)} s`);

@@ -1,4 +1,4 @@
-/** The five minutes after `npm ci`: a first start, a control plane to use, Ctrl-C, and everything back. */
+/** The five minutes after `npm ci`: a first start, a control plane to use, Ctrl-C, and a restart with all data. */
 
 import assert from 'node:assert/strict';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Platform } from './testing/platform.ts';
 
-/** Generous: the machine may have other things to do. What it takes on a quiet one is in docs/benchmarks.md. */
+/** Generous: the machine may be busy. The time on an idle one is in docs/benchmarks.md. */
 const stopMaxMs = 10_000;
 
 test('the first start makes demo, which is used, kept, and not made again when it was deleted', async () => {
@@ -22,11 +22,11 @@ test('the first start makes demo, which is used, kept, and not made again when i
     assert.equal(statSync(platform.file(file)).mode & 0o777, 0o600, file);
   }
   await platform.kubectl('demo.kubeconfig', 'create', 'configmap', 'hello', '--from-literal=from=hangar');
-  // Controllers are at work in it: a namespace that is deleted goes, with what is in it.
+  // Its controllers work: a deleted namespace is removed with its content.
   await platform.kubectl('demo.kubeconfig', 'create', 'namespace', 'short');
   await platform.kubectl('demo.kubeconfig', 'create', 'configmap', 'x', '--namespace=short');
   await platform.kubectl('demo.kubeconfig', 'delete', 'namespace', 'short', '--timeout=30s');
-  // Nobody of demo's is anybody at the management plane.
+  // Users of demo have no access to the management plane.
   await assert.rejects(platform.kubectl('demo.kubeconfig', '--server', url, 'get', 'controlplanes'));
   const first = await platform.program.stop('SIGINT');
   assert.deepEqual([first.code, first.tookMs < stopMaxMs], [0, true], JSON.stringify(first));
@@ -58,7 +58,7 @@ test('a first start that is killed at any moment is made good by the next one', 
   await using platform = await Platform.prepare();
   for (const afterMs of [150, 250, 350, 450, 550, 700, 850, 1_000]) {
     const program = platform.launch();
-    // Moments of a start, not of readiness: what is there by then differs from run to run, and must not matter.
+    // Random moments of the start, not of readiness: the state by then differs from run to run, and must not matter.
     await sleep(afterMs);
     await program.stop('SIGKILL');
   }

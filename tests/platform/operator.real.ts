@@ -1,4 +1,4 @@
-/** `hangar operator` on a real kube-apiserver, with the tenants of a Hangar that knows nothing of control planes. */
+/** `hangar operator` on a real kube-apiserver, with the tenants of a Hangar without the kinds of control planes. */
 
 import assert from 'node:assert/strict';
 import { copyFile } from 'node:fs/promises';

@@ -12,7 +12,7 @@ test('control planes are made whichever server is asked, and after the one that 
   stack.defer(() => etcd.stop());
   const platform = stack.use(await Platform.prepare());
   const ports = await freePorts(2);
-  // The address of what is in front of them: here, of the one that survives.
+  // The address of the load balancer: here, of the surviving server.
   const externalUrl = `https://127.0.0.1:${ports[1]}`;
   const store = `--store=${etcd.endpoints[0]!.replace('http://', 'etcd://')}`;
   const server = async (port: number, name: string): Promise<Program> => {
@@ -39,7 +39,7 @@ test('control planes are made whichever server is asked, and after the one that 
     '--timeout=30s',
   );
   const second = await server(ports[1]!, 'second.kubeconfig');
-  // Nobody's first start: the store is of several.
+  // Not a first start: the store is shared.
   assert.ok(!second.output.stdout.includes('demo'), second.output.stdout);
 
   const made = async (kubeconfig: string, name: string): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * The first hour of a user who has cloned the repository and types everything that the README says, into as many terminals as it says, from
- * top to bottom, twice; and the guide that continues it. The output is what they show, and the log of the server has no errors.
+ * The first hour of a user who has cloned the repository and types every command of the README, into as many terminals as it names, from
+ * top to bottom, twice; and the guide that continues it. The output is as documented, and the log of the server has no errors.
  */
 
 import assert from 'node:assert/strict';
@@ -15,7 +15,7 @@ import { Shell } from '../examples/testing/shell.ts';
 import { Terminal } from '../examples/testing/terminal.ts';
 
 const programs = ['kubectl', 'kube-controller-manager', 'kube-scheduler'] as const;
-/** Progress of commands: on a terminal it is one line, which is gone when they have ended. */
+/** Progress of commands: on a terminal it is one line, which is erased when they complete. */
 const progress = /^(?:waiting|restoring) .*\n/gm;
 
 /** The README twice, in one data directory: its last step leaves `demo` as it was. The second time with the oldest kubectl that it names. */
@@ -40,7 +40,7 @@ describe('the README', () => {
     await mkdir(join(home, 'programs'), { recursive: true });
     for (const name of programs) await symlink(await tool(name), join(home, 'programs', name));
     await copyTracked(clone);
-    // A home of its own, with what was downloaded and built before.
+    // A separate home, with the caches of earlier downloads and builds.
     env = {
       PATH: `${home}/programs:${process.env['PATH']}`,
       HOME: home,
@@ -109,7 +109,7 @@ function reportLogs(servers: readonly Terminal[]): void {
   );
 }
 
-/** Without what differs between two runs and between versions of kubectl. */
+/** Removes parts that differ between two runs and between versions of kubectl. */
 const comparable = (text: string): string =>
   normalised(
     text
@@ -120,7 +120,7 @@ const comparable = (text: string): string =>
       .replaceAll(/(?<=deleted user robot from ).*$/gm, '<file>'),
   );
 
-/** As a clone of what is here now would have them. */
+/** Copies the files that a clone of the working tree would have. */
 async function copyTracked(to: string): Promise<void> {
   const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: root,

@@ -1,6 +1,6 @@
 /**
- * Kills a writer process again and again, on the same data, and asks the next one what is there. The next process is
- * started while the current one works, so that a round costs little more than the time it is meant to live.
+ * Kills a writer process repeatedly, on the same data, and lets the next one report the content of the store. The next process is started
+ * while the current one works, so that a round costs little more than its planned lifetime.
  */
 
 import { chance } from '@hangar/core';
@@ -16,9 +16,9 @@ export interface CrashOptions {
   random: Random;
   writer: Omit<WriterOptions, 'round'>;
   compileCache: string;
-  /** A request of a killed process may still be on its way. */
+  /** A request of a killed process may still be in flight. */
   mayBeLate: boolean;
-  /** Now and then something else is killed first, while the writer goes on. */
+  /** Occasionally kills something else first, while the writer continues. */
   disturb?: (victim: Victim, round: number) => Promise<void>;
   log(line: string): void;
 }
@@ -26,7 +26,7 @@ export interface CrashOptions {
 export interface CrashReport {
   ledger: Ledger;
   kills: number;
-  /** How often a process came as far as telling what it found. */
+  /** Number of processes that got as far as reporting the content. */
   comparisons: number;
 }
 
@@ -53,7 +53,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
   };
   try {
     let next = start(0);
-    // One more than is killed at work: the last one only looks.
+    // One more than is killed at work: the last one only reads.
     for (let round = 0; round <= kills; round++) {
       const victim = next;
       if (round < kills) next = start(round + 1);

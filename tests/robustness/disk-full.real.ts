@@ -1,4 +1,4 @@
-/** A real full disk and a real read-only one: writes are refused, reads go on, nothing is lost, and space brings it back. */
+/** A real full disk and a real read-only one: writes are refused, reads continue, nothing is lost, and free space restores writes. */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import { test } from 'node:test';
 test('an embedded store on a full or read-only disk refuses, loses nothing, and recovers', () => {
   const mountPoint = mkdtempSync(join(tmpdir(), 'hangar-small-disk-'));
   try {
-    // The mount is seen only by this process and ends with it. Who is not root is root in a user namespace of its own.
+    // The mount is visible only to this process and is removed with it. A user other than root becomes root in a new user namespace.
     const isolation = process.getuid?.() === 0 ? ['-m'] : ['-Urm'];
     const program = new URL('./full-disk-load.ts', import.meta.url).pathname;
     const { status, stdout, stderr, error } = spawnSync(

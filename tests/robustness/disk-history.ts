@@ -1,7 +1,7 @@
 /**
- * What a disk may hold after a power cut, from the calls that a process made: a file has what was synced for certain, and
- * any part of what was written since, in any order, sector by sector; a directory has what was synced for certain, and
- * its later changes up to some point. Harsher than most file systems are, as weak as POSIX allows.
+ * Computes the states that a disk may have after a power cut, from the calls of a process: a file has all synced data, and any part of
+ * later writes, in any order, sector by sector; a directory has all synced changes, and its later changes up to some point. Harsher than
+ * most file systems, as weak as POSIX allows.
  */
 
 import type { Random } from '@hangar/core';
@@ -11,7 +11,7 @@ export type DiskEvent =
   | { readonly type: 'write'; readonly path: string; readonly offset: number; readonly data: Buffer }
   | { readonly type: 'truncate'; readonly path: string; readonly length: number }
   | { readonly type: 'rename'; readonly path: string; readonly to: string }
-  /** Something was told to the world: no change of the disk, but from here on there is a promise. */
+  /** An acknowledgement was sent: no change of the disk, but a promise from here on. */
   | { readonly type: 'told'; readonly text: string };
 
 type FileChange = { offset: number; data: Buffer } | { length: number };
@@ -66,11 +66,11 @@ export class DiskHistory {
     }
   }
 
-  /** The files that one power cut leaves, of the many that it could. */
+  /** Returns the files that one power cut leaves, of the many possible states. */
   cut(random: Random): Map<string, Buffer> {
     const reached = random.below(this.#pending.length + 1);
     const entries = reached === 0 ? this.#synced : this.#pending[reached - 1]!;
-    // Sometimes everything or nothing got through: the extremes are where mistakes hide.
+    // Sometimes everything or nothing is written: extremes reveal bugs.
     const mood = random.below(4);
     return new Map([...entries].map(([path, file]) => [path, contentAfterCut(file, random, mood)]));
   }

@@ -1,7 +1,7 @@
 /**
- * The process that lives on a small disk: fills it while many write, frees it, again and again; opens a store on a full
- * disk and on a read-only one. It checks as it goes, ends with an error when something is wrong, and says what it did.
- * `node full-disk-load.ts <mount point>`, in a mount namespace of its own.
+ * A process on a small disk: fills it while many write, frees it, repeatedly; opens a store on a full disk and on a read-only one. It
+ * checks the results, exits with an error when something is wrong, and prints what it did. `node full-disk-load.ts <mount point>`, in a
+ * separate mount namespace.
  */
 
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ let count = 0;
 
 const open = () => openEmbeddedStore({ directory, checkpointPages: 100, history: { ageMs: 200, revisionsMax: 200 } });
 
-/** Commits one transaction of two keys; the code of the refusal, or `acknowledged`. */
+/** Commits one transaction of two keys; returns the code of the refusal, or `acknowledged`. */
 async function commit(store: Store, size: number): Promise<string> {
   const id = `t${count++}`;
   const witness = `/witness/${id}`;
@@ -57,7 +57,7 @@ async function outcomeOf(store: Store, plan: Plan): Promise<string> {
   }
 }
 
-/** Several writers until each was refused a few times. */
+/** Runs several writers until each was refused a few times. */
 async function writeUntilFull(store: Store): Promise<void> {
   const writer = async () => {
     for (let refusals = 0; refusals < 5;) {
@@ -70,7 +70,7 @@ async function writeUntilFull(store: Store): Promise<void> {
 }
 
 async function check(store: Store): Promise<void> {
-  // A commit that was left open may be found by a later recovery.
+  // A commit with an unknown outcome may be found by a later recovery.
   ledger.compare(await stateOf(store, everything), { mayBeLate: true });
   assert.deepEqual(ledger.violations, []);
 }
@@ -84,7 +84,7 @@ async function fullAndFree(store: Store, round: number): Promise<void> {
   await check(store);
 }
 
-/** Closed and opened while there is no space: whatever is answered, nothing is gone. */
+/** Closes and opens the store while there is no space: nothing may be lost, with any answer. */
 async function restartWhileFull(
   store: Store,
   options: { leaveBytes: number; closedWhen: 'full' | 'free' },
@@ -136,7 +136,7 @@ assert.ok(
   'a full disk must be told from a failed one',
 );
 
-// A store cannot be made on a full disk, and can when there is space.
+// A store cannot be created on a full disk, and can when there is space.
 disk.fill();
 mkdirSync(disk.path('second'), { recursive: true });
 await assert.rejects(openEmbeddedStore({ directory: disk.path('second') }), { code: 'StorageFull' });

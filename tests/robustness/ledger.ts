@@ -1,9 +1,9 @@
 /**
- * What a store owes to those who wrote to it. Writers tell what they intend before they send it and how it ended when
- * they hear of it; the ledger plays all that happened in the order of revisions and compares the result with what the
- * store shows after a crash. The comparison is exact: keys, values, revisions and versions, nothing more, nothing less.
+ * Tracks what a store owes to its writers. Writers report each transaction before they send it and its outcome when they receive it; the
+ * ledger replays all transactions in the order of revisions and compares the result with the content of the store after a crash. The
+ * comparison is exact: keys, values, revisions and versions, nothing more, nothing less.
  *
- * A transaction that nobody heard the end of may have happened or not, as a whole. Its witness (see `plan.ts`) says which.
+ * A transaction with an unknown outcome may have happened or not, as a whole. Its witness (see `plan.ts`) decides.
  */
 
 import { fingerprint, valueOf } from './plan.ts';
@@ -24,17 +24,17 @@ export interface StoredState {
 
 interface Intent {
   readonly plan: Plan;
-  /** The newest revision that anyone had been told of when it was sent: its own must be newer. */
+  /** The newest revision that any writer had received when it was sent: its own must be newer. */
   readonly newestKnown: number;
-  /** It was not there at the last comparison; a request that is still on its way may be there at the next. */
+  /** It was missing at the last comparison; a request in flight may appear at the next. */
   late: boolean;
 }
 
 interface Happened {
   readonly plan: Plan;
-  /** Infinity when it is not known: a deletion leaves no trace of its own. */
+  /** Infinity when it is unknown: a deletion leaves no trace. */
   readonly revision: number;
-  /** How many keys it deleted, when it was told. */
+  /** Number of deleted keys, when it was acknowledged. */
   readonly deleted: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export class Ledger {
   #unknown: Intent[] = [];
   #acknowledged: Happened[] = [];
   readonly counts = { acknowledged: 0, refused: 0, unknown: 0, unknownThatHappened: 0, missing: 0, invented: 0 };
-  /** The first few, in words. */
+  /** The first few, as text. */
   readonly violations: string[] = [];
 
   intend(plan: Plan): void {
@@ -61,26 +61,26 @@ export class Ledger {
     this.counts.acknowledged++;
   }
 
-  /** It did not happen, says the store: a conflict, or an error that promises so. */
+  /** The store states that it did not happen: a conflict, or an error that promises so. */
   refuse(id: string): void {
     this.#take(id);
     this.counts.refused++;
   }
 
-  /** An error that leaves it open. */
+  /** An error with an unknown outcome. */
   leaveOpen(id: string): void {
     this.#unknown.push(this.#take(id));
     this.counts.unknown++;
   }
 
-  /** The process that knew is gone. */
+  /** The process with the outcomes has exited. */
   leaveAllOpen(): void {
     for (const id of this.#underWay.keys()) this.leaveOpen(id);
   }
 
   /**
-   * Compares with what a store shows when nothing is under way. `mayBeLate`: a request of a dead process can still
-   * arrive, as it can at a server.
+   * Compares with the content of a store when no transaction is in progress. `mayBeLate`: a request of a dead process can still arrive, as
+   * it can at a server.
    */
   compare(stored: StoredState, options: { mayBeLate?: boolean } = {}): void {
     const happened = [...this.#acknowledged, ...this.#settleUnknown(stored, options.mayBeLate ?? false)];
@@ -124,7 +124,7 @@ export class Ledger {
     return entry === undefined ? Infinity : undefined;
   }
 
-  /** A deletion whose key is gone for another reason, which came before: there is nothing left for it to have done. */
+  /** Reports whether the key of a deletion was already deleted for another reason: it had nothing to do. */
   #isExplained({ plan, revision }: Happened): boolean {
     return revision === Infinity && !this.#state.has(plan.witness);
   }

@@ -1,6 +1,6 @@
 /**
- * Many writers at once, for a process that is about to be killed: creations, conditional updates and deletions of keys
- * that belong to one writer, and transactions over keys that all of them fight for. Every transaction has a witness.
+ * Concurrent writers, for a process that is about to be killed: creations, conditional updates and deletions of keys of one writer, and
+ * transactions over shared keys. Every transaction has a witness.
  */
 
 import { chance, pick } from '@hangar/core';
@@ -14,7 +14,7 @@ import { commitAndTell } from './telling.ts';
 export const loadPrefix = '/crash/';
 const sharedKeys = Array.from({ length: 48 }, (_, at) => `${loadPrefix}shared/${String(at).padStart(2, '0')}`);
 
-/** Rounds are processes; what they leave behind is swept when two later ones have looked at it. */
+/** Rounds are processes; their keys are deleted after two later ones have read them. */
 const roundName = (round: number) => String(round).padStart(4, '0');
 
 export interface LoadOptions {
@@ -24,13 +24,13 @@ export interface LoadOptions {
   writers: number;
 }
 
-/** Never ends: the process does. */
+/** Never resolves: the process is killed. */
 export async function load(options: LoadOptions): Promise<void> {
   await sweep(options);
   await Promise.all(Array.from({ length: options.writers }, (_, writer) => write(options, writer)));
 }
 
-/** Deletes what ended two rounds ago, in two transactions that can be cut off like any other. */
+/** Deletes the keys of two rounds ago, in two transactions that can be interrupted like any other. */
 async function sweep({ store, round }: LoadOptions): Promise<void> {
   for (const folder of ['receipts', 'own']) {
     const id = `${roundName(round)}-sweep-${folder}`;
@@ -71,7 +71,7 @@ async function write(options: LoadOptions, writer: number): Promise<void> {
       if (plan.witness === own.key) own.revision = deletesOwn ? 0 : answer.revision;
       continue;
     }
-    // Nobody knows what is under the key now: it stays as it is, for the one who looks.
+    // The value of the key is unknown now: it stays as it is, for the reader.
     if (answer.mayHaveHappened && plan.witness === own.key) newOwnKey();
     if (answer.code !== 'conflict') await new Promise((resolve) => setTimeout(resolve, 5 + random.below(20)));
   }
@@ -114,7 +114,7 @@ async function sharedWrites(store: Store, random: Random): Promise<PlannedWrite[
   );
 }
 
-/** A guess will do when the store does not answer: the commit is refused or cut off as well. */
+/** A guess is enough when the store does not answer: the commit is refused or interrupted as well. */
 async function modRevision(store: Store, key: string): Promise<number> {
   try {
     return (await store.get(key)).entry?.modRevision ?? absent;
@@ -124,7 +124,7 @@ async function modRevision(store: Store, key: string): Promise<number> {
   }
 }
 
-/** Mostly small; now and then large enough for a commit to be many pages. */
+/** Mostly small; sometimes large enough for a commit of many pages. */
 function sizeOf(random: Random): number {
   return chance(random, 0.02) ? 5_000 + random.below(60_000) : random.below(400);
 }

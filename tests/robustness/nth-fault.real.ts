@@ -1,8 +1,8 @@
 /**
- * Every I/O call of the embedded driver fails once: first a run counts the calls that touch the data directory, then
- * one run for each of them makes it fail (or kills the process at it), and a clean look afterwards compares what is there
- * with what was acknowledged. Nothing acknowledged may be missing, nothing else be there but whole transactions that were
- * left open; every error must be one of the store's; and the store must open again by itself.
+ * Every I/O call of the embedded driver fails once: first a run counts the calls that touch the data directory, then one run for each of
+ * them makes it fail (or kills the process at it), and a clean read afterwards compares the content with the acknowledged transactions.
+ * Nothing acknowledged may be missing, and nothing else may exist except whole transactions with an unknown outcome; every error must be
+ * one of the store's; and the store must open again by itself.
  */
 
 import assert from 'node:assert/strict';
@@ -20,8 +20,8 @@ import { enter, stateOf } from './telling.ts';
 import type { Told } from './telling.ts';
 
 /**
- * What can happen at each call. Not here: `close`, because a call that strace makes fail is not made and the file stays
- * open; locks (`fcntl`), which the kernel keeps in its memory and no disk can fail.
+ * Faults of each call. Not included: `close`, because strace skips a call that it makes fail and the file stays open; locks (`fcntl`),
+ * which are in the memory of the kernel and no disk can fail.
  */
 const effects: Record<string, readonly string[]> = {
   pwrite64: ['EIO', 'ENOSPC', 'SIGKILL'],
@@ -52,7 +52,7 @@ let folder: string;
 before(() => (folder = mkdtempSync(join(tmpdir(), 'hangar-nth-fault-'))));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the process told must be in order by itself, and with what a clean look finds. */
+/** The reports of the process must be consistent by themselves, and with a clean read. */
 async function check(directory: string, result: TracedResult, options: { killed: boolean }): Promise<Ledger> {
   const ledger = new Ledger();
   for (const line of result.stdout.split('\n').slice(0, -1)) {
@@ -132,7 +132,7 @@ test('a fault at any I/O call leaves the embedded store whole', async () => {
   assert.ok(felt.refused > 20 && felt.leftOpen > 20, 'the faults hit no commits');
   for (const call of counts.keys()) {
     const expected = counts.get(call)! * effects[call]!.length;
-    // Threads take turns as they like, so the last call of one run may not exist in another.
+    // Threads interleave differently, so the last call of one run may not exist in another.
     assert.ok(
       covered.get(call)! >= expected * 0.9,
       `${call}: only ${covered.get(call)} of ${expected} faults happened`,

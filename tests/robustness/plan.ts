@@ -1,6 +1,6 @@
 /**
- * A transaction as a test plans it: small enough to be told over a pipe before it is sent. Values are not told but made
- * from the transaction's id, so that every value in a store says who wrote it, and a checksum proves that it is whole.
+ * A planned transaction: small enough to be reported over a pipe before it is sent. Values are not reported but derived from the
+ * transaction's id, so that every value in a store identifies its writer, and a checksum proves that it is whole.
  */
 
 import { crc32 } from 'node:zlib';
@@ -16,8 +16,7 @@ export interface Plan {
   readonly id: string;
   readonly writes: readonly PlannedWrite[];
   /**
-   * A key that this transaction puts or deletes and nobody touches afterwards until its fate is known: when nobody was
-   * told how it ended, this key tells.
+   * A key that this transaction puts or deletes and that no later one touches until the outcome is known: it decides an unknown outcome.
    */
   readonly witness: string;
 }

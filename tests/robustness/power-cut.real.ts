@@ -1,7 +1,7 @@
 /**
- * A power cut at every moment: what a process does to its disk is written down once, and from that the states are made
- * that a cut at each call could have left (`disk-history.ts`). Each must open, hold everything that was acknowledged
- * before the cut, and hold nothing else but whole transactions; a cut must never be taken for damage.
+ * A power cut at every moment: records the disk calls of a process once, and derives the states that a cut at each call could have left
+ * (`disk-history.ts`). Each must open, hold everything that was acknowledged before the cut, and hold nothing else but whole transactions;
+ * a cut must never be reported as corruption.
  */
 
 import assert from 'node:assert/strict';
@@ -30,7 +30,7 @@ import type { Told } from './telling.ts';
 const seed = Number(process.env['HANGAR_POWER_CUT_SEED'] ?? Date.now() % 1_000_000);
 const cutsPerEvent = 4;
 
-/** The events of one process after the other on the same directory, and where those of the last begin. */
+/** Returns the events of processes that ran one after the other on the same directory, and where those of the last begin. */
 async function record(
   folder: string,
   faults: readonly (Fault | undefined)[],
@@ -53,7 +53,7 @@ async function record(
   return { directory: process.directory, events, lastBegins };
 }
 
-/** What the store in these files shows, read as the driver reads it. */
+/** Reads the content of the store in these files, as the driver does. */
 function stateIn(directory: string): StoredState {
   const files = dataFiles(directory);
   if (!holdsStore(files)) return { revision: 1, entries: new Map() };
@@ -76,7 +76,7 @@ function stateIn(directory: string): StoredState {
   }
 }
 
-/** What was promised before the cut. */
+/** Returns the ledger of the acknowledgements before the cut. */
 function ledgerOf(told: readonly string[]): Ledger {
   const ledger = new Ledger();
   const lines = told.join('').split('\n').slice(0, -1);
@@ -143,7 +143,7 @@ test('nor does one after a process was killed and another went on', async () => 
   const random = seededRandom(seed);
   let cuts = 0;
   for (let round = 0; round < 4; round++) {
-    // At a sync, what was written can be read by the next process and is not durable.
+    // At a sync, written data can be read by the next process and is not durable.
     const fault =
       round % 2 === 0
         ? { call: 'fsync', n: 2 + random.below(8), effect: 'SIGKILL' }

@@ -1,7 +1,7 @@
 /**
- * A process that does a little of everything on an embedded store while its disk fails: creates it, commits, reads,
- * watches, compacts, makes checkpoints, closes it and opens it again. Whatever goes wrong must come as an error of the
- * store; it tells what happened (`telling.ts`) and ends by itself. `node scripted-load.ts <directory> [prefix of ids]`.
+ * A process that exercises an embedded store while its disk fails: creates it, commits, reads, watches, compacts, makes checkpoints, closes
+ * it and opens it again. Every failure must be an error of the store; the process reports its actions (`telling.ts`) and exits by itself.
+ * `node scripted-load.ts <directory> [prefix of ids]`.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,7 +21,7 @@ process.on('uncaughtException', end);
 
 const large = 9_000;
 let count = 0;
-/** Revisions, in the session that is running. */
+/** Revisions of the current session. */
 const acknowledged: number[] = [];
 
 await session(async (store) => {
@@ -42,7 +42,7 @@ await session(async (store) => {
 });
 
 async function session(work: (store: Store) => Promise<void>): Promise<void> {
-  // Once more when it is refused: the disk fails once.
+  // Retried when it is refused: the disk fails once.
   const store = (await quietly(open)) ?? (await quietly(open));
   if (!store) return;
   const watch = await quietly(async () => store.watch({ prefix: '/', previous: true }));
@@ -59,7 +59,7 @@ function put(key: string, size: number): PlannedWrite {
   return { type: 'put', key, size };
 }
 
-/** Every transaction also puts a key of its own, its witness. */
+/** Every transaction also puts a unique key, its witness. */
 async function commit(store: Store, ...writes: PlannedWrite[]): Promise<void> {
   const id = `${prefix}${count++}`;
   const witness = `/witness/${id}`;
@@ -67,7 +67,7 @@ async function commit(store: Store, ...writes: PlannedWrite[]): Promise<void> {
   if ('revision' in answer) acknowledged.push(answer.revision);
 }
 
-/** What a store shows while it is at work must be right as well. */
+/** The content of a store must be right while it works as well. */
 async function read(store: Store): Promise<void> {
   const { revision, entries } = (await quietly(() => stateOf(store, everything))) ?? {};
   if (revision !== undefined) tell(['state', revision, [...entries!]]);
@@ -76,7 +76,7 @@ async function read(store: Store): Promise<void> {
   await quietly(() => store.statistics(everything));
 }
 
-/** Everything acknowledged was delivered, in order, unless the watch says why not. */
+/** Everything acknowledged was delivered, in order, unless the watch failed with a reason. */
 async function follow(watch: Watch): Promise<void> {
   const seen: number[] = [];
   const last = acknowledged.at(-1);
@@ -95,7 +95,7 @@ async function follow(watch: Watch): Promise<void> {
   watch.close();
 }
 
-/** An error of the store is what a caller must be ready for; any other is a bug. */
+/** Callers must expect an error of the store; any other is a bug. */
 async function quietly<T>(action: () => Promise<T>): Promise<T | undefined> {
   try {
     return await action();

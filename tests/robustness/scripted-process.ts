@@ -1,4 +1,4 @@
-/** `scripted-load.ts` as a process to be traced, on a data directory of its own. */
+/** Runs `scripted-load.ts` as a traced process, on a dedicated data directory. */
 
 import { join } from 'node:path';
 import type { TracedProcess } from './strace.ts';

@@ -1,4 +1,4 @@
-/** A small disk of its own, which can be filled, freed and made read-only: a tmpfs in a private mount namespace. */
+/** A small dedicated disk, which can be filled, freed and made read-only: a tmpfs in a private mount namespace. */
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -8,7 +8,7 @@ export class SmallDisk {
   readonly #root: string;
   readonly #ballast: string;
 
-  /** Only in a process that has a mount namespace of its own. */
+  /** Only in a process with a private mount namespace. */
   constructor(root: string, megabytes: number) {
     this.#root = root;
     this.#ballast = join(root, 'ballast');
@@ -19,7 +19,7 @@ export class SmallDisk {
     return join(this.#root, name);
   }
 
-  /** Takes all the space that is left, but for this much. */
+  /** Takes all free space except this much. */
   fill(leaveBytes = 0): void {
     const descriptor = openSync(this.#ballast, 'a');
     try {

@@ -1,13 +1,13 @@
-/** Reads strace's output (with `-f -y -s <large>`) as the events of a disk. */
+/** Parses strace's output (with `-f -y -s <large>`) to the events of a disk. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DiskEvent } from './disk-history.ts';
 
-/** What `diskEvents` understands. */
+/** The calls that `diskEvents` parses. */
 export const diskCalls = ['openat', 'pwrite64', 'write', 'fsync', 'fdatasync', 'ftruncate', 'unlink', 'rename'];
 
-/** In the order in which they were over. `told` is the file that stands for the world: what is written to it was told. */
+/** In the order of completion. `told` is the file that stands for the output: a write to it is an acknowledgement. */
 export function diskEvents(outputPath: string, options: { directory: string; told: string }): DiskEvent[] {
   /** Calls that a line of another thread interrupted, by thread. */
   const unfinished = new Map<string, string>();
@@ -26,7 +26,7 @@ export function diskEvents(outputPath: string, options: { directory: string; tol
     });
 }
 
-/** Neither refused nor cut off by the end of the process. */
+/** Neither refused nor interrupted by the exit of the process. */
 function succeeded(line: string): boolean {
   return /\) += \d+[^"]*$/.test(line.slice(-300));
 }
@@ -63,7 +63,7 @@ function eventOf(line: string, { directory, told }: { directory: string; told: s
   }
 }
 
-/** Only the file that names the process is written without an offset, once. */
+/** Only the file with the pid is written without an offset, once. */
 function appended(path: string, text: string): DiskEvent[] {
   return path.endsWith(join('/', 'owner.pid')) ? [{ type: 'write', path, offset: 0, data: unescape(text) }] : [];
 }

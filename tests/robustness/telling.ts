@@ -1,6 +1,6 @@
 /**
- * How a process that will be killed tells what it does: one line each on standard output, written synchronously, so that
- * a line that was written is heard even if the process is gone a microsecond later.
+ * Reports of a process that will be killed: one line each on standard output, written synchronously, so that a written line arrives even if
+ * the process is killed a microsecond later.
  */
 
 import { writeSync } from 'node:fs';
@@ -16,7 +16,7 @@ export type Told =
   | ['refused', id: string, code: string]
   | ['unknown', id: string, code: string]
   | ['state', revision: number, entries: [key: string, entry: StoredEntry][]]
-  /** Anything else that the one who listens should know; an error that is none of the store's ends the test. */
+  /** Any other message for the reader; an error that is not one of the store's fails the test. */
   | ['note', text: string]
   | ['failed', text: string];
 
@@ -25,7 +25,7 @@ export function tell(told: Told): void {
   for (let at = 0; at < line.length;) at += writeSome(line, at);
 }
 
-/** A pipe that is full and does not block: whoever listens is busy, and what was intended must be told first. */
+/** The pipe is full and does not block: the reader is busy, and the intention must be reported first. */
 function writeSome(line: Buffer, at: number): number {
   try {
     return writeSync(1, line, at);
@@ -39,7 +39,7 @@ function writeSome(line: Buffer, at: number): number {
 /** Codes that leave open whether the commit happened; every other rejection promises that it did not. */
 export const openCodes = ['StorageFailed', 'Unavailable'];
 
-/** Commits, and tells before and after. Returns the revision, or undefined when it was not acknowledged. */
+/** Commits, and reports before and after. Returns the revision, or undefined when it was not acknowledged. */
 export async function commitAndTell(
   store: Store,
   plan: Plan,
@@ -74,7 +74,7 @@ export async function stateOf(store: Store, range: KeyRange): Promise<StoredStat
   };
 }
 
-/** Enters what was told into a ledger; returns what is not for it. */
+/** Enters a report into a ledger; returns reports that are not for it. */
 export function enter(ledger: Ledger, told: Told): Exclude<Told, ['intend', Plan]> | undefined {
   switch (told[0]) {
     case 'intend':

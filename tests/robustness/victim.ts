@@ -1,4 +1,4 @@
-/** The side of the one who kills: a writer process, what it told so far, and its end. */
+/** The killing side: a writer process, its reports so far, and its end. */
 
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
@@ -8,7 +8,7 @@ import type { Told } from './telling.ts';
 import type { WriterOptions } from './writer.ts';
 
 export interface VictimOptions extends WriterOptions {
-  /** Compiled code is kept here: the start of a process is most of the time that a test takes. */
+  /** Cache of compiled code: the start of a process takes most of the time of a test. */
   compileCache: string;
   hear(told: Told): void;
 }
@@ -42,13 +42,13 @@ export class Victim {
     this.#child.stdin.write('go\n');
   }
 
-  /** Resolves when it tells one of these, or is gone. */
+  /** Resolves when it reports one of these, or has exited. */
   async next(event: Told[0]): Promise<void> {
     if (this.#over) return;
     await new Promise<void>((resolve) => this.#listeners.push({ event, resolve }));
   }
 
-  /** SIGKILL; resolves when it is gone and everything that it told was heard. */
+  /** Sends SIGKILL; resolves when it has exited and all its reports were read. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#closed;
@@ -57,7 +57,7 @@ export class Victim {
 
   #read(text: string, hear: (told: Told) => void): void {
     const lines = (this.#rest + text).split('\n');
-    this.#rest = lines.pop()!; // the half of a line that a killed process leaves was told to nobody
+    this.#rest = lines.pop()!; // half a line of a killed process does not count as reported
     for (const line of lines) {
       const told = JSON.parse(line) as Told;
       hear(told);

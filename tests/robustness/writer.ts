@@ -1,6 +1,6 @@
 /**
- * The process that is killed: waits for a word on standard input, opens the store, tells all that is in it, and writes
- * until it is gone. `node writer.ts <options as JSON>`. It loads only the driver that it uses: starting is most of its life.
+ * The process that is killed: waits for a word on standard input, opens the store, reports its content, and writes until it is killed.
+ * `node writer.ts <options as JSON>`. It loads only the driver that it uses: starting takes most of its lifetime.
  */
 
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Watches that expire (410), on the two servers whose history can be compacted from outside: both keep it in an etcd. */
+/** Watches that expire (410), on the two servers whose history can be compacted externally: both keep it in an etcd. */
 
 import { after, before, describe, test } from 'node:test';
 import { careless, etcdArguments, etcdUrl } from '@hangar/api/testing';
@@ -14,7 +14,7 @@ async function realGround(): Promise<Ground> {
   return Ground.open(plane, plane.etcdUrl);
 }
 
-/** With an etcd of its own, which ends with it. */
+/** With its own etcd, which stops with it. */
 const hangarGround = (): Promise<Ground> =>
   Processes.start('etcd', async (processes) => {
     const [clientPort, peerPort] = await freePorts(2);

@@ -1,7 +1,7 @@
 /**
- * The same operators on the real kube-apiserver with etcd and on Hangar with its embedded store, each a process of its own, over TLS
- * by their kubeconfigs. Webhooks, caches under faults, kubeconfigs and discovery have suites of this kind beside their code
- * (`packages/**` + `/*.real.ts`), examples have theirs in `tests/examples`.
+ * The same operators on the real kube-apiserver with etcd and on Hangar with its embedded store, each a separate process, over TLS by their
+ * kubeconfigs. Webhooks, caches under faults, kubeconfigs and discovery have suites of this kind beside their code (`packages/**` +
+ * `/*.real.ts`), examples have theirs in `tests/examples`.
  */
 
 import { after, before, describe, test } from 'node:test';

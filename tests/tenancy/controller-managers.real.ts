@@ -1,6 +1,6 @@
 /**
- * The real kube-controller-manager, unmodified, once for each of three tenants of one Hangar at the same time: each does its
- * work in its own control plane, on objects of the same names, and nothing of it shows in another one.
+ * The real kube-controller-manager, unmodified, once for each of three tenants of one Hangar at the same time: each does its work in its
+ * own control plane, on objects of the same names, without effects in another one.
  */
 
 import assert from 'node:assert/strict';
@@ -19,10 +19,10 @@ import { Processes } from '../conformance/servers/processes.ts';
 
 const program = fileURLToPath(new URL('../../bin/hangar.js', import.meta.url));
 const names = ['red', 'green', 'blue'] as const;
-/** How many replicas each asks for: what crosses would not add up. */
+/** Replicas of each tenant: a mix-up would change the sums. */
 const replicas = { red: 1, green: 2, blue: 3 } as const;
 
-/** Optimistic writers collide and try again, which they log; more often than this they are stuck. */
+/** Optimistic writers collide and retry, which they log; more often than this they are stuck. */
 const sameErrorMax = 5;
 
 describe('a kube-controller-manager for each of three tenants', () => {

@@ -1,6 +1,6 @@
 /**
- * The layout's proof: a real kube-apiserver is started on the range of a tenant whose base was materialised. It lists what
- * Hangar lists, to the byte: the same objects, UIDs and resourceVersions; and it knows the same users by the same credentials.
+ * Proves the storage layout: a real kube-apiserver is started on the range of a tenant whose base was materialised. It lists the same
+ * objects as Hangar, to the byte, with the same UIDs and resourceVersions; and it authenticates the same users by the same credentials.
  */
 
 import assert from 'node:assert/strict';
@@ -43,7 +43,7 @@ const whoIs = async (access: Access): Promise<string> => {
   return (await access.create('/apis/authentication.k8s.io/v1/selfsubjectreviews', review)).status.userInfo.username;
 };
 
-/** What `all` has must be in `other`, the same in every byte. */
+/** Every object of `all` must be in `other`, the same in every byte. */
 function assertSame(all: Everything, other: Everything): number {
   let count = 0;
   for (const [path, objects] of all) {
@@ -95,7 +95,7 @@ for (const provider of [undefined, 'aesgcm', 'secretbox'] as const) {
       const count = assertSame(before, await everything(real, paths));
       console.log(`${count} objects of ${paths.length} resources are the same`);
       assert.ok(count > 200);
-      // What the real server has added by itself is seen by both of them.
+      // Both list the objects that the real server has added.
       await eventually('both list the same', async () => {
         const [ours, theirs] = [await everything(admin, paths), await everything(real, paths)];
         try {
@@ -115,7 +115,7 @@ for (const provider of [undefined, 'aesgcm', 'secretbox'] as const) {
       using ours = admin.withToken(await tokenOf(real));
       assert.equal(await whoIs(ours), 'system:serviceaccount:default:robot');
 
-      // Handed over for good or not: what is written through one is there in the other.
+      // Handed over permanently or not: writes through one are visible in the other.
       const made = await real.create(configMaps, { metadata: { name: 'theirs' }, data: { from: 'the real one' } });
       assert.deepEqual(await admin.get(`${configMaps}/theirs`), made);
       await real.remove(`${roles}/system:basic-user`);

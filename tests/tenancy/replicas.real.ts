@@ -1,4 +1,4 @@
-/** Two Hangars on one etcd serve the same tenants: what is done through one of them counts on the other. */
+/** Two Hangars on one etcd serve the same tenants: changes through one of them apply to the other. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -10,7 +10,7 @@ import type { Data } from './testing/access.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const configMap = (name: string): object => ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } });
-/** What the other replica needs to hear of a tenant: a watch's event. */
+/** Time for the other replica to receive the event of a tenant. */
 const heardMs = 2_000;
 
 describe('two replicas on one etcd', () => {
@@ -41,7 +41,7 @@ describe('two replicas on one etcd', () => {
     const uids = async (access: typeof admin): Promise<string[]> =>
       (await access.get('/api/v1/namespaces')).items.map(({ metadata }: Data) => `${metadata.name} ${metadata.uid}`);
     assert.deepEqual(await uids(there), await uids(admin));
-    // Of either one's issue.
+    // Issued by either one.
     using theirs = await administratorOf(other, 'made');
     using here = theirs.as({ url: one.tenantUrl('made') });
     assert.deepEqual(await uids(here), await uids(admin));
@@ -57,7 +57,7 @@ describe('two replicas on one etcd', () => {
     const told = there.watch(target);
     for (let n = 0; n < 20; n++) {
       const created = await admin.create(configMaps, configMap(`a-${n}`));
-      // No waiting: a list is of everything that was acknowledged before it.
+      // Without waiting: a list includes everything that was acknowledged before it.
       const { items } = await there.get(configMaps);
       assert.equal(items.length, n + 1);
       const seen = await there.get(`${configMaps}/a-${n}`);
@@ -102,7 +102,7 @@ describe('two replicas on one etcd', () => {
       await one.root.remove(`${tenants}/anew`);
       await one.root.create(tenants, tenant('anew'));
       const path = '/clusters/anew/control-plane';
-      // At once, through a replica that may not have heard of it: refused, or written into the new one.
+      // At once, through a replica that may not have received the event: refused, or written into the new one.
       const wrote = await other.root.ask('POST', `${path}${configMaps}`, { body: configMap(`late-${round}`) });
       assert.ok([201, 404, 503].includes(wrote.status), `${wrote.status} ${wrote.bytes.toString()}`);
       const { items } = await one.root.get(`${path}${configMaps}`);
@@ -116,7 +116,7 @@ describe('two replicas on one etcd', () => {
         },
         heardMs,
       );
-      // The certificate of the old one's CA is worth nothing in the new one.
+      // The certificate of the old one's CA is invalid in the new one.
       await eventually(
         'the old credentials are refused',
         async () => (await there.ask('GET', '/api/v1/namespaces')).status === 401,
@@ -177,7 +177,7 @@ describe('two replicas on one etcd', () => {
     await other.root.expect(400, 'POST', `${tenants}/kept/restore`, { body: bytes.subarray(0, -1), contentType });
     await other.root.expect(201, 'POST', `${tenants}/kept/restore`, { body: bytes, contentType });
     await answers(one, 'kept');
-    // Its keys were in it: the same certificate opens it.
+    // The backup contains its keys: the same certificate is valid.
     const { items } = await admin.get(configMaps);
     assert.equal(items.length, 50);
   });

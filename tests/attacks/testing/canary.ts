@@ -1,4 +1,4 @@
-/** A server on loopback that must not be reached: it remembers every connection, even those that end in the handshake. */
+/** A server on loopback that must not be reached: it records every connection, even those that end in the handshake. */
 
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -15,7 +15,7 @@ export class Canary implements AsyncDisposable {
   /** PEM in base64. */
   readonly caBundle: string;
   connections = 0;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: string[] = [];
   readonly #server: ReturnType<typeof createServer>;
 
@@ -41,7 +41,7 @@ export class Canary implements AsyncDisposable {
     return new Canary(server, authority.certificate);
   }
 
-  /** Takes over connections that ask for another protocol. */
+  /** Takes over connections that request another protocol. */
   onUpgrade(take: (request: IncomingMessage, socket: Duplex) => void): void {
     this.#server.on('upgrade', take);
   }

@@ -1,4 +1,4 @@
-/** Requests by somebody, over TLS: well-formed ones by Node's own clients, any bytes by a socket. */
+/** Sends requests over TLS: well-formed ones by Node's own clients, any bytes by a socket. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ export interface Received {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Parsed; undefined when it is no JSON. */
+  /** Parsed; undefined if it is not JSON. */
   readonly data: Data;
 }
 
@@ -50,7 +50,7 @@ export class Client {
     this.#agent = new Agent({ ...this.#tls, keepAlive: true, maxSockets: 4 });
   }
 
-  /** Over HTTP/1.1. The path is sent as it is. */
+  /** Over HTTP/1.1. The path is sent unchanged. */
   request(method: string, path: string, sent: Sent = {}): Promise<Received> {
     const bytes = bytesOf(sent.body);
     return new Promise((resolve, reject) => {
@@ -77,7 +77,7 @@ export class Client {
     });
   }
 
-  /** Over HTTP/2. The path is sent as it is. */
+  /** Over HTTP/2. The path is sent unchanged. */
   async request2(method: string, path: string, sent: Sent = {}): Promise<Received> {
     const stream = this.#http2().request(
       { ':method': method, ':path': path, ...this.#headers(sent) } as OutgoingHttpHeaders,
@@ -101,13 +101,13 @@ export class Client {
   merge = (path: string, body: object): Promise<Data> =>
     this.expect(200, 'PATCH', path, { body, contentType: mergePatch });
 
-  /** Who the server takes this client for; undefined: nobody. */
+  /** Returns the user that the server authenticates; undefined: none. */
   async whoAmI(headers: Sent['headers'] = {}): Promise<Data> {
     const { status, data } = await this.request('POST', selfReviews, { body: {}, headers });
     return status === 201 ? data.status.userInfo : undefined;
   }
 
-  /** What these bytes are answered with until the server closes the connection, or until it is enough. */
+  /** Returns the answer to these bytes until the server closes the connection, or until `until` is true. */
   async raw(bytes: string | Uint8Array, options: { readonly until?: (text: string) => boolean } = {}): Promise<string> {
     const socket = await this.socket();
     let text = '';
@@ -128,7 +128,7 @@ export class Client {
     }
   }
 
-  /** Speaks no protocol of its own. */
+  /** Opens a socket without a protocol. */
   async socket(alpn = 'http/1.1'): Promise<TLSSocket> {
     const socket = connect({ ...this.#tls, host: '127.0.0.1', port: this.#port, ALPNProtocols: [alpn] });
     socket.on('error', () => {});
@@ -136,7 +136,7 @@ export class Client {
     return socket;
   }
 
-  /** The header by which this client is known, as HTTP/1.1 writes it. */
+  /** The header that authenticates this client, as in HTTP/1.1. */
   get credentials(): string {
     const { token } = this.#identity;
     return token === undefined ? '' : `Authorization: Bearer ${token}\r\n`;

@@ -1,6 +1,6 @@
 /**
- * `hangar up` in a process of its own, with a failpoint: the requests of one user in one tenant fill the heap, or throw where
- * nothing catches it.
+ * `hangar up` in a separate process, with a failpoint: the requests of one user in one tenant fill the heap, or throw where nothing catches
+ * it.
  *
  *     node crashing-server.ts '{"failpoint":"request x ada","how":"fill","args":["--data-dir=…"]}'
  */
@@ -10,7 +10,7 @@ import { up } from '../../../apps/platform/src/up/up.ts';
 
 export interface CrashingServerOptions {
   readonly args: readonly string[];
-  /** Absent: it crashes of nothing. */
+  /** Absent: it does not crash. */
   readonly failpoint?: string;
   readonly how?: 'fill' | 'throw';
 }
@@ -21,7 +21,7 @@ const ways = {
     for (;;) kept.push(Array.from({ length: 64 }, (_, at) => ({ at })));
   },
   throw: () => {
-    // Not in the promise of the request, which is answered with 500 whatever it is rejected with.
+    // Not in the promise of the request, whose rejection is answered with 500.
     process.nextTick(() => {
       throw new Error('planted');
     });

@@ -1,4 +1,4 @@
-/** HTTP/2 over a connection to a whole server, frame by frame: sends any, and tells what became of a stream. */
+/** HTTP/2 over a connection to a whole server, frame by frame: sends any frame, and reports the outcome of a stream. */
 
 import { once } from 'node:events';
 import type { TLSSocket } from 'node:tls';
@@ -18,10 +18,10 @@ export { errorCode, flag, frame, frameType } from '@hangar/http2';
 
 export class RawFrames implements AsyncDisposable {
   readonly socket: TLSSocket;
-  /** Of GOAWAY, when one came. */
+  /** Code of GOAWAY, when one came. */
   goAway: number | undefined;
   isClosed = false;
-  /** A status or `reset`, by stream, as they came. */
+  /** A status or `reset`, by stream, in the order of arrival. */
   readonly #outcomes = new Map<number, string>();
   readonly #decoder = new HpackDecoder({ bytesMax: 65_536, fieldsMax: 256 });
   #wake = (): void => {};
@@ -49,12 +49,12 @@ export class RawFrames implements AsyncDisposable {
     if (!this.isClosed) this.socket.write(Buffer.concat(pieces));
   }
 
-  /** The status that a stream was answered with, `reset`, or `closed` with the whole connection. */
+  /** Resolves with the status of a stream, `reset`, or `closed` with the whole connection. */
   async outcome(streamId: number): Promise<string> {
     return this.#until(() => this.#outcomes.get(streamId) ?? (this.isClosed ? 'closed' : undefined));
   }
 
-  /** The code of GOAWAY once the connection is closed; undefined: it was closed without a word. */
+  /** Resolves with the code of GOAWAY once the connection is closed; undefined: it was closed without one. */
   async ended(): Promise<number | undefined> {
     await this.#until(() => (this.isClosed ? true : undefined));
     return this.goAway;

@@ -1,6 +1,6 @@
 /**
- * The longest slice of synchronous work on the event loop while something happens, in milliseconds of CPU of this thread: what
- * a neighbour's request would have to wait for. CPU time does not depend on how busy the machine is.
+ * The longest slice of synchronous work on the event loop during an operation, in milliseconds of CPU of this thread: the time that a
+ * neighbour's request would have to wait. CPU time does not depend on the load of the machine.
  */
 
 export interface Sliced<T> {
@@ -31,8 +31,8 @@ export async function slicesOf<T>(work: () => Promise<T>): Promise<Sliced<T>> {
 }
 
 /**
- * The first of several tries whose longest slice is below the limit, else the best: a collection of garbage that another test
- * caused is no property of this one.
+ * Returns the first of several attempts whose longest slice is below the limit, else the best: a garbage collection that another test
+ * caused does not count.
  */
 export async function bestSliceOf<T>(tries: number, limitMs: number, work: () => Promise<T>): Promise<Sliced<T>> {
   let best = await slicesOf(work);

@@ -1,12 +1,12 @@
 /**
- * The whole server, as the program composes it, on a port of this machine; and those who are known to it:
+ * The whole server, as the program composes it, on a port of this machine; and its clients:
  *
- *   administrator  a client certificate in system:masters
- *   tenant         ClusterRole `admin` in the namespace `mine`, nothing in `theirs`
- *   nobody         has a token and no rights at all
- *   stranger       has nothing
+ *   `administrator`  a client certificate in system:masters
+ *   `tenant`         ClusterRole `admin` in the namespace `mine`, nothing in `theirs`
+ *   `nobody`         has a token and no permissions
+ *   `stranger`       has no credentials
  *
- * In `theirs` is what the tenant must never see or change: `treasure`, a ConfigMap and a Secret.
+ * `theirs` contains the objects that the tenant must never see or change: `treasure`, a ConfigMap and a Secret.
  */
 
 import assert from 'node:assert/strict';
@@ -29,14 +29,14 @@ export const treasure = 'Y0ur-eyes-must-not-see-this';
 export const mine = '/api/v1/namespaces/mine';
 export const theirs = '/api/v1/namespaces/theirs';
 export const roles = '/apis/rbac.authorization.k8s.io/v1';
-/** Of the static tokens: what looks for leaks looks for these. */
+/** Static tokens: tests for leaks search for these. */
 export const tenantToken = 'tenant-token-7f3a9';
 export const nobodyToken = 'nobody-token-5c1d2';
 
 const world = { clock: systemClock, random: systemRandom };
 
 export interface VictimOptions {
-  /** Besides the usual ones; may need the folder that is there then. */
+  /** Additional flags; may use the folder. */
   readonly flags?: (folder: string) => readonly string[];
   readonly store?: 'memory' | 'embedded';
   readonly failpoints?: Failpoints;
@@ -48,7 +48,7 @@ export class Victim implements AsyncDisposable {
   readonly folder: string;
   readonly port: number;
   readonly ca: string;
-  /** All that was logged, at the level `debug`. */
+  /** All log lines, at the level `debug`. */
   readonly log: string[];
   readonly administrator: Client;
   readonly tenant: Client;
@@ -81,7 +81,7 @@ export class Victim implements AsyncDisposable {
         '--listen=127.0.0.1:0',
         `--token-file=${tokens}`,
         `--store=${store}`,
-        // Accounts are made by a controller, which is not here.
+        // No controller creates accounts here.
         '--disable-admission-plugins=ServiceAccount',
         ...(flags?.(folder) ?? []),
       ]);
@@ -119,7 +119,7 @@ export class Victim implements AsyncDisposable {
     return readFile(`${this.folder}/data/pki/${name}`, 'utf8');
   }
 
-  /** A user's certificate, as the server's own CA would issue it. */
+  /** Returns a user's certificate, as the server's own CA would issue it. */
   async certificateFor(commonName: string, organizations: readonly string[] = []): Promise<KeyPair> {
     const authority = { certificate: this.ca, key: await this.pki('ca.key') };
     return issueCertificate(authority, { commonName, organizations, usage: 'client', days: 1 }, world);
@@ -138,7 +138,7 @@ export class Victim implements AsyncDisposable {
     });
   }
 
-  /** What is there to be stolen is as it was. */
+  /** Asserts that the protected objects are unchanged. */
   async isUntouched(): Promise<void> {
     const { data } = await this.administrator.get(`${theirs}/configmaps/treasure`);
     assert.deepEqual(data, { secret: treasure });

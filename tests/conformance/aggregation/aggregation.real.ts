@@ -1,6 +1,6 @@
 /**
- * The example of an aggregated API server behind the real kube-apiserver and behind Hangar: the same kubectl commands must
- * print the same, the example must see the same user, and its death must look the same from outside.
+ * The example of an aggregated API server behind the real kube-apiserver and behind Hangar: the same kubectl commands must print the same,
+ * the example must see the same user, and its failure must look the same to clients.
  */
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ import { isInTenant } from '../servers/place.ts';
 import type { ControlPlane } from '../servers/index.ts';
 
 const example = fileURLToPath(new URL('../../../examples/aggregated-notes/src/main.ts', import.meta.url));
-/** Whom the administrator's kubeconfig of Hangar names. */
+/** User of the administrator's kubeconfig of Hangar. */
 const user = isInTenant() ? 'admin' : 'kubernetes-admin';
 const execute = promisify(execFile);
 
@@ -37,7 +37,7 @@ class Side {
     this.#kubectl = kubectl;
   }
 
-  /** What it prints, and what it says when it fails; without what is different by nature. */
+  /** Returns its output and errors, without inherent differences. */
   async kubectl(command: string, input?: object): Promise<string> {
     const args = [`--kubeconfig=${this.plane.kubeconfig}`, '--request-timeout=20s', ...command.split(' ')];
     const running = execute(this.#kubectl, args, { timeout: 30_000 });
@@ -61,11 +61,11 @@ class Side {
     const [manifests] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
     await this.kubectl('apply -f -', JSON.parse(manifests) as object);
     await this.until('True');
-    // Both find out about OpenAPI in their own time.
+    // Both discover OpenAPI after a while.
     while ((await this.kubectl('explain notes')).startsWith('error')) await sleep(200);
   }
 
-  /** Until the APIService is available, or is not. */
+  /** Resolves when the APIService is available, or is not. */
   async until(status: 'True' | 'False'): Promise<void> {
     for (let attempt = 0; attempt < 200; attempt++) {
       const path = '{.status.conditions[0].status}';
@@ -92,7 +92,7 @@ const normalised = (text: string): string =>
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>')
     .replaceAll(/(localhost|127\.0\.0\.1|\[::1\]):\d+/g, '<address>');
 
-/** What a kube-apiserver needs to be told before it aggregates anything. */
+/** Flags that kube-apiserver requires for aggregation. */
 async function frontProxyFlags(folder: string): Promise<string[]> {
   const world = { clock: systemClock, random: systemRandom };
   const users = createAuthority('users', 1, world);
@@ -197,7 +197,7 @@ describe('the example behind the real kube-apiserver and behind Hangar', () => {
     await same('create -f -', note('managed'));
     await same('apply --server-side --field-manager=one --force-conflicts -f -', note('managed', { tags: ['u'] }));
     await same('label note a y=2');
-    // Entries stand in the order of their seconds, which need not fall alike on both sides: they are compared by name.
+    // Entries are sorted by time in seconds, which may fall differently on both sides: they are compared by name.
     const owners = async (side: Side): Promise<unknown> => {
       const printed = await side.kubectl('get note a --show-managed-fields -o jsonpath={.metadata.managedFields}');
       const entries = JSON.parse(printed) as { manager: string; operation: string; fieldsV1: unknown }[];
@@ -231,7 +231,7 @@ describe('the example behind the real kube-apiserver and behind Hangar', () => {
 
   test('its death is seen, and costs nothing else', async () => {
     await Promise.all([real.stopExample(), hangar.stopExample()]);
-    // Hangar looks at once when a request fails, the real one when the service changes; else both in half a minute.
+    // Hangar checks at once when a request fails, the real one when the service changes; otherwise both within half a minute.
     await same('get notes');
     await same('label service notes looked=1');
     await Promise.all([real.until('False'), hangar.until('False')]);

@@ -1,8 +1,8 @@
 /**
- * Hangar with Kubernetes' own components beside it, each a process of its own, unmodified and with their defaults but for
- * what a cluster's installer must tell them: credentials, and the authority that signs.
+ * Hangar with Kubernetes' own components beside it, each a separate process, unmodified and with their defaults, except for settings of a
+ * cluster's installer: credentials, and the signing CA.
  *
- * The server's port and data stay the same when it is started again, so that the components find it.
+ * The server's port and data stay the same after a restart, so that the components find it.
  */
 
 import { generateKeyPairSync } from 'node:crypto';
@@ -26,28 +26,28 @@ import { ComponentLog } from './component-log.ts';
 export type ComponentName = 'kube-controller-manager' | 'kube-scheduler';
 
 export interface Cluster extends ControlPlane {
-  /** For files that must go away with the cluster. */
+  /** For files that are removed with the cluster. */
   readonly folder: string;
   readonly logs: ReadonlyMap<ComponentName | 'hangar', ComponentLog>;
   readonly installation: Installation;
-  /** One more component. */
+  /** Starts one more component. */
   startComponent(name: ComponentName): Promise<void>;
-  /** Ends the server as a crash would and starts it again. */
+  /** Kills the server and starts it again. */
   restartServer(): Promise<void>;
 }
 
 export interface ClusterOptions {
   readonly components: readonly ComponentName[];
-  /** More flags for the server. */
+  /** Additional flags for the server. */
   readonly serverArguments?: readonly string[];
 }
 
 const program = fileURLToPath(new URL('../../../bin/hangar.js', import.meta.url));
-/** Endpoints may not be loopback addresses; this one is for documentation (RFC 5737), nobody connects to it. */
+/** Endpoints must not be loopback addresses; this one is for documentation (RFC 5737), and is never connected to. */
 const advertised = '192.0.2.10';
 
 export async function startCluster({ components, serverArguments = [] }: ClusterOptions): Promise<Cluster> {
-  // Made before the server is started, if they must be: that takes minutes.
+  // Built before the server is started, if necessary: that takes minutes.
   for (const name of components) await tool(name, { log: console.log });
   return Processes.start('cluster', async (processes) => {
     const { folder } = processes;
@@ -103,22 +103,22 @@ export async function startCluster({ components, serverArguments = [] }: Cluster
   });
 }
 
-/** What an installer must know of a control plane. */
+/** Settings of a control plane for an installer. */
 export interface Installation {
-  /** The administrator's. */
+  /** Of the administrator. */
   readonly kubeconfig: string;
   readonly serviceAccountKeyFile: string;
-  /** Who issued what the server's port shows. */
+  /** CA of the certificate of the server's port. */
   readonly rootCaFile: string;
-  /** What signs certificates of users. */
+  /** Signs certificates of users. */
   readonly signing: { readonly certificate: string; readonly key: string };
-  /** The user of a component, `system:<its name>`, has the role that the default policy gives it, and no more. */
+  /** The user of a component, `system:<its name>`, has the role of the default policy, and no more. */
   kubeconfigOf(component: ComponentName): Promise<string>;
 }
 
 export const flags: Record<ComponentName, (installation: Installation) => string[]> = {
   'kube-controller-manager': ({ serviceAccountKeyFile, rootCaFile, signing }) => [
-    // Its own metrics are of no interest, and a fixed port would collide with a second cluster.
+    // Its own metrics are not needed, and a fixed port would collide with a second cluster.
     '--secure-port=0',
     '--use-service-account-credentials',
     `--service-account-private-key-file=${serviceAccountKeyFile}`,
@@ -137,7 +137,7 @@ const installationAtRoot = (folder: string, kubeconfig: string, url: string): In
   kubeconfigOf: (component) => componentKubeconfig(folder, component, url),
 });
 
-/** Makes the tenant. */
+/** Creates the tenant. */
 export async function installationInTenant(access: TenantAccess): Promise<Installation> {
   const kubeconfig = await makeTenant(access);
   const { authority, serviceAccountKey } = await tenantKeyFiles(access);

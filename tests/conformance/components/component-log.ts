@@ -1,11 +1,11 @@
 /**
- * What a Kubernetes component says, and whether it says the same error again and again: a component that cannot do its
- * work retries for ever, so an error that returns is work that never gets done.
+ * Reads the log of a Kubernetes component, and finds errors that repeat: a component that cannot do its work retries for ever, so a
+ * repeated error is work that never completes.
  */
 
 /** klog: `E1116 01:02:03.000004   1234 file.go:56] message`. */
 const errorLine = /^E\d{4} [\d:.]+ +\d+ ([\w.-]+\.go:\d+)\] (.*)$/;
-/** Of Hangar's own log, or the end of a program. */
+/** Errors of Hangar's own log, or the crash of a program. */
 const otherError = /^\{"level":[56]0,|^panic:|^fatal error:/;
 
 export interface RepeatedError {
@@ -24,7 +24,7 @@ export class ComponentLog {
     this.#lines.push(...lines);
   };
 
-  /** A place in the log, to look only at what follows. */
+  /** A position in the log, to read only what follows. */
   get length(): number {
     return this.#lines.length;
   }
@@ -49,7 +49,7 @@ export class ComponentLog {
   }
 }
 
-/** The line without what differs from one attempt to the next: times, versions, uids. The object's name stays. */
+/** Returns the line without parts that differ between attempts: times, versions, uids. The object's name stays. */
 function subjectOf(line: string): string {
   const [, place, message] = errorLine.exec(line) ?? [undefined, '', line];
   // A controller that waits for another version each time only races with its own writes; for the same one, it is stuck.

@@ -1,8 +1,9 @@
 /**
- * The real kube-controller-manager and kube-scheduler, unmodified and with their default protobuf, on Hangar: what they
- * do for users happens, they do not complain again and again, and a crash of the server stops nothing for long.
+ * The real kube-controller-manager and kube-scheduler, unmodified and with their default protobuf, on Hangar: their work for users is done,
+ * they
+ * do not log the same error repeatedly, and a crash of the server interrupts nothing for long.
  *
- * HANGAR_CONFORMANCE_QUIET_MS=300000  watches the logs for five minutes more, with work going on
+ * HANGAR_CONFORMANCE_QUIET_MS=300000  watches the logs for five minutes more, under load
  */
 
 import assert from 'node:assert/strict';
@@ -20,7 +21,7 @@ import { FakeNode } from './fake-node.ts';
 import { daemonSet, deployment, everyMinute, job, namespace, pod, service, statefulSet } from './workloads.ts';
 
 const quietMs = Number(process.env['HANGAR_CONFORMANCE_QUIET_MS'] ?? 5_000);
-/** Optimistic writers collide and try again, which they log; more often than this they are stuck. */
+/** Optimistic writers collide and retry, which they log; more often than this they are stuck. */
 const sameErrorMax = 5;
 
 const apps = '/apis/apps/v1/namespaces/work';
@@ -37,7 +38,7 @@ describe("Kubernetes' own components", () => {
     api = await apiOf(cluster);
     node = await FakeNode.start(api, 'node-a');
     await api.create('/api/v1/namespaces', namespace('work'));
-    // Early: the minute goes by while the others are tested.
+    // Early: the minute passes while the others are tested.
     await api.create(`${batch}/cronjobs`, everyMinute('minutely'));
   });
   after(async () => {
@@ -102,7 +103,7 @@ describe("Kubernetes' own components", () => {
     await api.remove(`${apps}/deployments/back`, { propagationPolicy: 'Background' });
     await api.remove(`${apps}/deployments/orphaning`, { propagationPolicy: 'Orphan' });
     await api.eventually('the foreground deletion', async () => !(await api.get(`${apps}/deployments/front`)));
-    // Its dependents went first.
+    // Its dependents were deleted first.
     assert.deepEqual(await api.list(`${apps}/replicasets?${ofApp('front')}`), []);
     assert.deepEqual(await podsOf('front'), []);
     assert.equal(await api.get(`${apps}/deployments/back`), undefined);
@@ -342,7 +343,7 @@ describe("Kubernetes' own components", () => {
     await api.eventually('the new Deployment', () => isAvailable('after', 2));
     await api.remove(`${apps}/deployments/web`, { propagationPolicy: 'Background' });
     await api.eventually('the cascade', async () => (await podsOf('web')).length === 0);
-    // Connections were refused for a moment, which every informer tells once or twice.
+    // Connections were refused for a moment, which every informer logs once or twice.
     const settled = new Map([...cluster.logs].map(([name, log]) => [name, log.length]));
     await sleep(quietMs);
     for (const [name, log] of cluster.logs) {

@@ -1,4 +1,4 @@
-/** Many seeds, a few at a time; each kind of difference is minimised and told once. */
+/** Runs many seeds, a few at a time; each kind of difference is minimised and reported once. */
 
 import { clientOf } from './client.ts';
 import type { Client } from './client.ts';
@@ -17,7 +17,7 @@ export interface CampaignOptions {
   readonly seeds: number;
   /** No new seeds after this time. */
   readonly timeMaxMs?: number;
-  /** After as many different findings there is enough to do. */
+  /** Stops after this many different findings. */
   readonly findingsMax?: number;
   tell(text: string): void;
 }
@@ -26,9 +26,9 @@ export interface Report {
   readonly sequences: number;
   readonly requests: number;
   readonly accepted: number;
-  /** Each told in full, with the command that shows it again. */
+  /** Each in full, with the command that reproduces it. */
   readonly findings: readonly string[];
-  /** Differences that did not show a second time. */
+  /** Differences that did not reproduce. */
   readonly passing: readonly string[];
   readonly known: ReadonlyMap<string, number>;
 }
@@ -42,14 +42,14 @@ interface Suspect {
   readonly key: string;
 }
 
-/** Starts both servers, and ends them. */
+/** Starts both servers, and stops them. */
 export async function campaign(options: CampaignOptions): Promise<Report> {
   await using real = await startReal();
   await using ours = await startHangar();
   using realClient = await clientOf(real);
   using ourClient = await clientOf(ours);
   await Promise.all([realClient, ourClient].map(defineCustomResources));
-  // Awaited here: the servers end with this function.
+  // Awaited here: the servers stop with this function.
   return await new Campaign({ real: realClient, ours: ourClient }, options).run();
 }
 
@@ -60,7 +60,7 @@ class Campaign {
   readonly #findings = new Map<string, string>();
   readonly #passing: string[] = [];
   readonly #known = new Map<string, number>();
-  /** Sequences with differences wait for their end: minimising is done alone. */
+  /** Sequences with differences are minimised at the end, one by one. */
   readonly #suspects: Suspect[] = [];
 
   constructor(servers: Servers, options: CampaignOptions) {
@@ -106,14 +106,14 @@ class Campaign {
   }
 }
 
-/** Differences with one cause mostly show in one verb, at the same places, with texts that only name other things. */
+/** Differences with one cause mostly occur in one verb, at the same paths, with texts that differ in names only. */
 function keyOf(steps: readonly Step[], { at, differences }: Finding): string {
   const { method, contentType = '' } = steps[at]!;
   const values = differences.slice(0, 3).map(({ real, ours }) => `${shape(real)} ${shape(ours)}`);
   return `${method} ${contentType} ${signature(differences)} ${values.join()}`;
 }
 
-/** Texts without what is quoted in them. */
+/** Returns texts without their quoted parts. */
 const shape = (value: unknown): string =>
   typeof value === 'string' ? value.replace(/"[^"]*"|'[^']*'|\w+\.[\w.]+|\d+/g, '').slice(0, 80) : typeof value;
 

@@ -25,7 +25,7 @@ export interface Client extends Disposable {
   send(sent: Sent): Promise<Received>;
 }
 
-/** The connection ended instead: of kube-apiserver, a handler that panicked. */
+/** The connection was closed instead: with kube-apiserver, after a panic of a handler. */
 const noAnswer: Received = { status: 0, contentType: '', warnings: [], text: '' };
 
 const answerTimeoutMs = 30_000;
@@ -54,7 +54,7 @@ export async function clientOf(server: ControlPlane): Promise<Client> {
       timeout: answerTimeoutMs,
     });
     outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in time')));
-    // The first failure rejects; what a dying connection says after that is nobody's concern.
+    // The first failure rejects; later errors of the connection are ignored.
     outgoing.on('error', () => {});
     outgoing.end(body);
     const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
@@ -63,7 +63,7 @@ export async function clientOf(server: ControlPlane): Promise<Client> {
   return {
     name: server.name,
     async send(sent) {
-      // A kept connection may end just when it is used again; one that ends twice is a server that gave up.
+      // A kept connection may close just when it is used again; a second close is a failure of the server.
       return await sendOnce(sent).catch(() => sendOnce(sent).catch(() => noAnswer));
     },
     [Symbol.dispose]: () => agent.destroy(),
@@ -81,7 +81,7 @@ async function received(answer: IncomingMessage): Promise<Received> {
   };
 }
 
-/** Each as it came: Node would join them. */
+/** Separate values: Node would join them. */
 function warningsOf({ rawHeaders }: IncomingMessage): string[] {
   return rawHeaders.flatMap((name, at) =>
     at % 2 === 0 && name.toLowerCase() === 'warning' ? [Buffer.from(rawHeaders[at + 1]!, 'latin1').toString()] : [],

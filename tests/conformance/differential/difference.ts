@@ -1,4 +1,4 @@
-/** Where two outcomes of one step differ, as a list of places: the smaller the place, the easier to find its cause. */
+/** Compares two outcomes of one step, and lists the paths of differences: the smaller the path, the easier to find its cause. */
 
 import { isObject } from '@hangar/api';
 import type { Outcome } from './session.ts';
@@ -11,7 +11,7 @@ export interface Difference {
 }
 
 export function differences(real: Outcome, ours: Outcome): Difference[] {
-  // One refuses what the other accepts, or for another reason: all else follows from that.
+  // One refuses what the other accepts, or for another reason: all other differences follow from that.
   if (real.status !== ours.status) {
     return [
       { path: 'status', real: real.status, ours: ours.status },
@@ -38,7 +38,7 @@ function compare(path: string, real: unknown, ours: unknown, found: Difference[]
   } else if (JSON.stringify(real) !== JSON.stringify(ours)) found.push({ path, real, ours });
 }
 
-/** What two differences with one cause have in common: their places without positions. */
+/** Returns what differences with one cause have in common: their paths without positions. */
 export const signature = (all: readonly Difference[]): string =>
   [...new Set(all.map(({ path }) => path.replace(/\[\d+\]/g, '[]')))].sort().join(' ');
 

@@ -1,6 +1,4 @@
-/**
- * Differences that remain, each with its reason: the same list as in docs/conformance.md. What is not here is a bug.
- */
+/** Known differences, each with its reason: the same list as in docs/conformance.md. Any other difference is a bug. */
 
 import { isObject } from '@hangar/api';
 import type { Difference } from './difference.ts';
@@ -14,20 +12,20 @@ export interface KnownDifference {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** Both texts, with what may differ made equal, are the same. */
+/** Both texts are the same after `equal`. */
 const alike = ({ real, ours }: Difference, equal: (text: string) => string): boolean =>
   isText(real) && isText(ours) && equal(real) === equal(ours);
 
 const isMessage = ({ path }: Difference): boolean => /^body\.(message|details\.causes\[\d+\]\.message)$/.test(path);
 
-/** `Invalid value: {…}` and `Invalid value: "{\"…` and `"map[…]"`: objects in a refusal, up to what is said of them. */
+/** `Invalid value: {…}` and `Invalid value: "{\"…` and `"map[…]"`: objects in a refusal, up to the message. */
 const withoutQuotedObjects = (text: string): string =>
   text
     .replace(/Invalid value: "(\{|map\[|\[)(\\.|[^"\\])*"/g, 'Invalid value: <object>')
     .replace(/Invalid value: [{[].*?[}\]](?=: )/g, 'Invalid value: <object>')
     .replace(/\n@@ -.*/s, '<difference>');
 
-/** kube-apiserver walks an object in any order and stops at the first field that it does not know. */
+/** kube-apiserver visits the fields of an object in random order and stops at the first unknown one. */
 function areChoicesOfSchemaErrors({ real, ours }: Difference): boolean {
   if (!isText(real) || !isText(ours) || !real.startsWith('failed to create typed patch object')) return false;
   const errorsOf = (text: string): string[] =>

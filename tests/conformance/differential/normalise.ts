@@ -1,6 +1,6 @@
 /**
- * What may differ between two servers that behave alike, made equal. A revision becomes its number in the order in which
- * the sequence saw it, so that a write that should change nothing, or should change something, is still told apart.
+ * Normalises values that may differ between two servers with the same behaviour. A revision becomes its number in the order in which the
+ * sequence saw it, so that an unexpected or missing write is still detected.
  */
 
 import { isObject } from '@hangar/api';
@@ -8,7 +8,7 @@ import { isObject } from '@hangar/api';
 const uid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const timeWithFractions = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g;
 const recentTime = /\b202[5-9]-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
-/** Sequences give `gen-` as generateName, so that a generated suffix can be told from a name. */
+/** Sequences use `gen-` as generateName, so that a generated suffix can be recognised. */
 const generated = /\bgen-[a-z0-9]{5}\b/g;
 /** Allocated at random from each server's range. */
 const clusterAddress = /\b10\.0\.0\.\d+\b/g;
@@ -63,7 +63,7 @@ export class Normaliser {
   }
 }
 
-/** A list has the revision of its server's last write, which may be anybody's. */
+/** A list has the revision of its server's last write, which may come from any client. */
 function listMetadata(metadata: unknown): unknown {
   if (!isObject(metadata)) return metadata;
   const { resourceVersion, continue: token, ...rest } = metadata;

@@ -1,4 +1,4 @@
-/** A sequence on one server: fills in placeholders, remembers what the server chose, and gives comparable outcomes. */
+/** Runs a sequence on one server: fills in placeholders, records the values that the server chose, and returns comparable outcomes. */
 
 import { isObject, parseYaml } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
@@ -48,7 +48,7 @@ export class Session {
     this.#before = (JSON.parse(text) as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
   }
 
-  /** What would use up a server's supply of addresses and ports, were it to stay. */
+  /** Deletes objects that would use up a server's addresses and ports. */
   async end(): Promise<void> {
     const services = `/api/v1/namespaces/${this.#namespace}/services`;
     const options = JSON.stringify({ gracePeriodSeconds: 0 });
@@ -124,7 +124,7 @@ export class Session {
   }
 }
 
-/** YAML as data: where the two emitters break long lines is no difference. */
+/** Parses YAML: the line breaks of the two emitters may differ. */
 function parsed(text: string, contentType: string): unknown {
   const isYaml = contentType.includes('yaml');
   if (!isYaml && !contentType.includes('json')) return text;

@@ -1,8 +1,8 @@
 /**
- * One request of a sequence, as it is the same for every server. What servers choose themselves is written as a
- * name in braces, in paths, queries and bodies alike, and filled in from what each of them answered:
+ * One request of a sequence, the same for every server. Values that servers choose are written as a name in braces, in paths, queries and
+ * bodies alike, and filled in from the answers of each of them:
  *
- *   {ns}    the sequence's own namespace, which also begins the names of objects that have none
+ *   {ns}    the sequence's own namespace, which also prefixes the names of cluster-scoped objects
  *   {rv}    the last resourceVersion that was seen of `object`; {rv0} the first one
  *   {uid}   its uid
  */
@@ -11,7 +11,7 @@ import type { JsonObject } from '@hangar/api';
 
 export interface Step {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path of the object that the request is about; memory of versions is kept by it. */
+  /** Path of the object of the request; key of the recorded versions. */
   readonly object: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface Step {
 
 export type Body =
   | { readonly type: 'json'; readonly value: unknown }
-  /** What the server shows of the object now, with this merge patch applied: how most clients update. */
+  /** The object as the server returns it now, with this merge patch applied: how most clients update. */
   | { readonly type: 'live'; readonly change: JsonObject }
   | { readonly type: 'text'; readonly text: string };
 

@@ -1,12 +1,12 @@
-/** Specs grouped for one process of the test program each: its start is not free, and a spec that hangs costs its group. */
+/** Groups specs for one process of the test program each: its start takes time, and a spec that hangs blocks its group. */
 
 import type { Spec } from './specs.ts';
 
-/** What a spec costs besides its own time: a namespace, made and given up. */
+/** Overhead of a spec: its namespace, created and deleted. */
 const overheadSeconds = 0.5;
 const defaultBatchSeconds = 25;
 
-/** The longest specs come first, so that none of them is what everybody waits for in the end. */
+/** The longest specs come first, so that none of them delays the end. */
 export function batchesOf(specs: readonly Spec[], batchSeconds = defaultBatchSeconds): Spec[][] {
   const batches: Spec[][] = [];
   let seconds = Infinity;
@@ -21,6 +21,6 @@ export function batchesOf(specs: readonly Spec[], batchSeconds = defaultBatchSec
   return batches;
 }
 
-/** How long a batch may take: generous, because the machine may be busy; bounded, because a spec may wait for ever. */
+/** Timeout of a batch: generous, because the machine may be busy; bounded, because a spec may wait for ever. */
 export const timeoutSecondsOf = (batch: readonly Spec[]): number =>
   60 + 3 * batch.reduce((sum, spec) => sum + spec.seconds + overheadSeconds, 0);

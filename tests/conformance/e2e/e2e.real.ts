@@ -1,6 +1,6 @@
 /**
- * All specs but those that only wait pass, and the few that do not are known: `docs/conformance.md` has the cause of each.
- * `npm run conformance` is the same for people, with options.
+ * All specs except those that only wait pass, and the few that do not are known: `docs/conformance.md` has the cause of each. `npm run
+ * conformance` is the same as a command, with options.
  */
 
 import assert from 'node:assert/strict';
@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { allSpecs } from './specs.ts';
 import { runSuite } from './suite.ts';
 
-/** By name. Whoever makes one pass takes it away. */
+/** By name. Remove a spec from here when it passes. */
 const knownFailures: ReadonlySet<string> = new Set();
 
 test("Kubernetes' conformance specs that need no running pods pass", async () => {

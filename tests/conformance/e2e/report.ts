@@ -1,11 +1,11 @@
-/** What became of each spec, from the report that ginkgo writes. */
+/** Reads the outcome of each spec from the report that ginkgo writes. */
 
 import type { Spec } from './specs.ts';
 
 export interface Outcome {
   readonly spec: Spec;
   readonly passed: boolean;
-  /** Whether it had its turn before the program ended. */
+  /** Whether it was run before the program exited. */
   readonly wasRun: boolean;
   readonly seconds: number;
   /** One line: why it failed. Empty when it passed. */
@@ -33,11 +33,11 @@ type SpecReport = NonNullable<GinkgoReport[number]['SpecReports']>[number];
 
 const causeLengthMax = 400;
 
-/** `missing` is the cause of a spec of which the report says nothing. */
+/** `missing` is the cause of a spec that the report does not contain. */
 export function outcomesOf(specs: readonly Spec[], report: GinkgoReport, missing: string): Outcome[] {
   const reports = report.flatMap((suite) => suite.SpecReports ?? []);
   const byName = new Map(reports.filter((one) => one.State !== 'skipped').map((one) => [nameOf(one), one]));
-  // A suite that could not begin says why in a report of its own.
+  // A suite that could not start has a separate report with the reason.
   const suiteFailure = reports.find((one) => one.LeafNodeType !== 'It' && one.State !== 'passed' && one.Failure);
   return specs.map((spec) => {
     const found = byName.get(spec.name);

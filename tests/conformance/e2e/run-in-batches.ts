@@ -1,4 +1,4 @@
-/** Specs against one control plane: several processes of the test program at a time, then those specs that must be alone. */
+/** Runs specs against one control plane: several processes of the test program at a time, then those specs that must run alone. */
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import type { Spec } from './specs.ts';
 export interface RunInBatchesOptions {
   readonly specs: readonly Spec[];
   readonly kubeconfig: string;
-  /** For what the programs leave behind; a folder in it for each batch. */
+  /** For output files; a folder in it for each batch. */
   readonly folder: string;
   readonly processesMax: number;
-  /** Of work for one process. Absent: as of the whole suite. */
+  /** Duration of the specs of one process. Absent: as for the whole suite. */
   readonly batchSeconds?: number;
-  /** Told of each spec as soon as its batch has ended. */
+  /** Called for each spec as soon as its batch has completed. */
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
-/** One outcome for each spec, in the order in which they came. */
+/** Resolves with one outcome for each spec, in the given order. */
 export async function runInBatches(options: RunInBatchesOptions): Promise<Outcome[]> {
   const { specs, kubeconfig, processesMax, batchSeconds, onOutcome } = options;
   const outcomes: Outcome[] = [];
@@ -29,7 +29,7 @@ export async function runInBatches(options: RunInBatchesOptions): Promise<Outcom
     await mkdir(folder);
     const timeoutMs = timeoutSecondsOf(batch) * 1000;
     const found = await runSpecs({ kubeconfig, specs: batch, folder, timeoutMs });
-    // Those behind one that hung did not get their turn; unless nothing of the batch did.
+    // Specs behind one that hung were not run; unless none of the batch was.
     const isEnded = found.every((one) => one.wasRun) || !found.some((one) => one.wasRun);
     const told = found.filter((one) => one.wasRun || isEnded);
     outcomes.push(...told);
@@ -55,7 +55,7 @@ export async function runInBatches(options: RunInBatchesOptions): Promise<Outcom
   return outcomes;
 }
 
-/** `run` gives back what must be run again. */
+/** `run` returns the specs to run again. */
 async function runAll(
   queue: Spec[][],
   processes: number,

@@ -12,15 +12,15 @@ import type { Spec } from './specs.ts';
 export interface RunSpecsOptions {
   readonly kubeconfig: string;
   readonly specs: readonly Spec[];
-  /** For what the program leaves behind: its report and its log. */
+  /** For output files: its report and its log. */
   readonly folder: string;
   readonly timeoutMs: number;
 }
 
-/** The program writes its report when its own limit is over; then it is ended. */
+/** The program writes its report after its own timeout; then it is killed. */
 const lastWordsMs = 60_000;
 
-/** One outcome for each spec, whatever happens. */
+/** Resolves with one outcome for each spec, also after a failure. */
 export async function runSpecs({ kubeconfig, specs, folder, timeoutMs }: RunSpecsOptions): Promise<Outcome[]> {
   const report = join(folder, 'report.json');
   const args = [
@@ -28,7 +28,7 @@ export async function runSpecs({ kubeconfig, specs, folder, timeoutMs }: RunSpec
     `--kubectl-path=${await tool('kubectl')}`,
     '--provider=skeleton',
     '--num-nodes=1',
-    // Nobody waits for nodes that will never come.
+    // Does not wait for nodes: there are none.
     '--allowed-not-ready-nodes=-1',
     '--minStartupPods=0',
     '--disable-log-dump',
@@ -38,7 +38,7 @@ export async function runSpecs({ kubeconfig, specs, folder, timeoutMs }: RunSpec
     '--ginkgo.no-color',
   ];
   const command = await whereTenantsHaveNames({ path: await tool('e2e'), args }, tenantName, folder);
-  // HOME: kubectl keeps what it discovered there.
+  // HOME: kubectl caches its discovery there.
   const env = { ...process.env, HOME: folder };
   const result = await run(command.path, command.args, { timeoutMs: timeoutMs + lastWordsMs, cwd: folder, env });
   const text = await readFile(report, 'utf8').catch(() => '[]');

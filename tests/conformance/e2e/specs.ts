@@ -1,18 +1,18 @@
-/** The specs of `specs.txt`: which there are, which only wait, and which must run alone. */
+/** The specs of `specs.txt`, with those that only wait, and those that must run alone. */
 
 import { readFileSync } from 'node:fs';
 
 export interface Spec {
   readonly name: string;
-  /** How long it takes on the real control plane. */
+  /** Duration on the real control plane. */
   readonly seconds: number;
-  /** Its time goes by without work: it waits for five minutes of history to be compacted, or for a full resync. */
+  /** It waits without work: for five minutes of history to be compacted, or for a full resync. */
   readonly isWaiting: boolean;
-  /** It looks at the whole server, or changes it for everybody. */
+  /** It reads the whole server, or changes it for all clients. */
   readonly isAlone: boolean;
 }
 
-/** Longer than this and it is waiting, not working. */
+/** A longer spec is waiting, not working. */
 const workSecondsMax = 120;
 
 export function parseSpecs(text: string): Spec[] {

@@ -1,6 +1,4 @@
-/**
- * Kubernetes' own conformance specs against Hangar with the real kube-controller-manager and kube-scheduler beside it.
- */
+/** Runs Kubernetes' own conformance specs against Hangar with the real kube-controller-manager and kube-scheduler beside it. */
 
 import { tool } from '../../../tools/tool.ts';
 import { startCluster } from '../components/cluster.ts';
@@ -10,18 +8,18 @@ import type { Spec } from './specs.ts';
 
 export interface SuiteOptions {
   readonly specs: readonly Spec[];
-  /** Told of each spec as soon as its batch has ended. */
+  /** Called for each spec as soon as its batch has completed. */
   readonly onOutcome: (outcome: Outcome) => void;
   readonly log: (line: string) => void;
 }
 
-/** The specs mostly wait, for controllers and for each other's clocks: more processes than cores. */
+/** The specs mostly wait, for controllers and for timers: more processes than cores. */
 const processesMax = 4;
 const serverErrorsMax = 20;
 
-/** One outcome for each spec, in the order in which they came. */
+/** Resolves with one outcome for each spec, in the given order. */
 export async function runSuite({ specs, onOutcome, log }: SuiteOptions): Promise<Outcome[]> {
-  // Building it takes minutes, in which the server would only be in the way.
+  // Building it takes minutes, during which the server is not needed.
   await tool('e2e', { log });
   await using cluster = await startCluster({ components: ['kube-controller-manager', 'kube-scheduler'] });
   const { kubeconfig, folder } = cluster;

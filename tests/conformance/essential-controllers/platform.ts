@@ -1,4 +1,4 @@
-/** Hangar as `npm start` has it: with the essential controllers, and one tenant. Both of its control planes are to be tested. */
+/** Hangar as `npm start` runs it: with the essential controllers, and one tenant. Both of its control planes are tested. */
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -14,14 +14,14 @@ import { Processes } from '../servers/processes.ts';
 
 export interface Platform extends AsyncDisposable {
   readonly log: ComponentLog;
-  /** Name of the place → an administrator's kubeconfig there. */
+  /** Name of the control plane → its administrator's kubeconfig. */
   readonly kubeconfigs: ReadonlyMap<'root' | 'tenant', string>;
-  /** For files that must go away with it. */
+  /** For files that are removed with it. */
   readonly folder: string;
 }
 
 const program = fileURLToPath(new URL('../../../bin/hangar.js', import.meta.url));
-/** Endpoints may not be loopback addresses; this one is for documentation (RFC 5737), nobody connects to it. */
+/** Endpoints must not be loopback addresses; this one is for documentation (RFC 5737), and is never connected to. */
 const advertised = '192.0.2.10';
 
 export function startPlatform(): Promise<Platform> {
@@ -52,7 +52,7 @@ export function startPlatform(): Promise<Platform> {
   });
 }
 
-/** What bootstrap tokens sign: tenants are born with it, of a management plane it is the installer's. */
+/** Creates cluster-info, which bootstrap tokens sign: new tenants have it, in a management plane the installer creates it. */
 async function installClusterInfo(kubeconfig: string, folder: string): Promise<void> {
   const manifest = join(folder, 'cluster-info.json');
   const { clusters } = await readKubeconfig(kubeconfig);

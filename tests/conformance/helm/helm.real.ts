@@ -1,6 +1,6 @@
 /**
- * The real Helm installs, upgrades, rolls back and uninstalls a chart of ours, and waits for what it installed: pods run,
- * because the real controllers and a fake node are beside the server.
+ * The real Helm installs, upgrades, rolls back and uninstalls a chart, and waits for its objects: pods run, because the real controllers
+ * and a fake node are beside the server.
  */
 
 import assert from 'node:assert/strict';
@@ -83,7 +83,7 @@ describe('Helm', () => {
     assert.equal(await replicas(), 2);
     assert.equal((await custom())!['spec'].text, 'hi');
     assert.equal(await api.get(`${core}/secrets/greeter-extra`), undefined);
-    // Its deletion policy says so; background deletion takes a moment.
+    // By its deletion policy; background deletion takes a moment.
     await api.eventually('the end of the Job', async () => {
       const left = await api.get('/apis/batch/v1/namespaces/greetings/jobs/greeter-migrate');
       return left === undefined;

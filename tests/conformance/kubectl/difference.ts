@@ -1,4 +1,4 @@
-/** Compares what two servers made kubectl say, and prints it so that the eye finds the line. */
+/** Compares the outputs of kubectl on two servers, and prints readable differences. */
 
 import type { Outcome } from './run-case.ts';
 import type { Step } from './script.ts';
@@ -6,7 +6,7 @@ import type { Step } from './script.ts';
 const linesMax = 60;
 const contextLines = 2;
 
-/** One readable paragraph for each step that differs; empty when the servers behave alike. */
+/** Returns one paragraph for each step that differs; empty when the servers behave alike. */
 export function differences(steps: readonly Step[], real: readonly Outcome[], ours: readonly Outcome[]): string[] {
   return steps.flatMap(({ command }, index) => {
     const [expected, actual] = [real[index]!, ours[index]!];
@@ -18,7 +18,7 @@ export function differences(steps: readonly Step[], real: readonly Outcome[], ou
   });
 }
 
-/** Steps that did not go on the real server as their script says: then the case does not test what it claims to. */
+/** Steps whose result on the real server contradicts their script: then the case does not test what it claims to. */
 export function surprises(steps: readonly Step[], real: readonly Outcome[]): string[] {
   return steps.flatMap(({ command, fails }, index) => {
     const { exit, stdout, stderr } = real[index]!;
@@ -27,7 +27,7 @@ export function surprises(steps: readonly Step[], real: readonly Outcome[]): str
   });
 }
 
-/** `-` is what the real server gives, `+` ours. */
+/** `-` is the output of the real server, `+` ours. */
 export function lineDifference(real: string, ours: string): string {
   const [before, after] = [real.split('\n'), ours.split('\n')];
   const lines = align(before, after);

@@ -1,6 +1,6 @@
 /**
- * What may differ between two servers that behave alike, made equal: identities, revisions, times, addresses and random
- * suffixes. Anything else that differs is a difference.
+ * Normalises values that may differ between two servers with the same behaviour: identities, revisions, times, addresses and random
+ * suffixes. Any other difference is reported.
  */
 
 export interface Surroundings {
@@ -10,30 +10,30 @@ export interface Surroundings {
   readonly folder: string;
 }
 
-/** In order; each says what it hides. */
+/** Applied in order. */
 const replacements: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   // A uid is random.
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<uid>'],
-  // A revision counts every write of a server, and the two have other things to write.
+  // A revision counts every write of a server, and their other writes differ.
   [/(resourceVersion(?:\\?")?: ?\\?")\d+/g, '$1<revision>'],
   [/(resourceVersion=)\d+/g, '$1<revision>'],
   [/(Resource Version: +)\d+/g, '$1<revision>'],
-  // Times: RFC 3339 with and without fractions (which of the two matters), and those of describe.
+  // Times: RFC 3339 with and without fractions (which must not be mixed up), and those of describe.
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(Z|[+-]\d\d:\d\d)/g, '<time with fractions>'],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)/g, '<time>'],
   [/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, '<date>'],
   [/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [+-]\d{4}( UTC)?/g, '<date>'],
-  // What kubectl's own log lines begin with: time, process and place.
+  // Prefix of kubectl's own log lines: time, process and place.
   [/^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /gm, '$1 <logged> '],
-  // kubectl tells of watches that it ended itself (its timeout, or it has seen what it waited for) when the stream's
-  // reader hears of it before the stream's owner: a matter of the machine's load.
+  // kubectl logs watches that it stopped itself (by its timeout, or after the expected event) when the reader of the stream notices before
+  // its owner: this depends on the machine's load.
   [/^[IWE] <logged> reflector\.go.*(very short watch|context deadline exceeded|context canceled).*\n/gm, ''],
   // Scratch files of diff and edit.
   [/\/(LIVE|MERGED)-\d+\//g, '/$1/'],
   [/kubectl-edit-\d+\.yaml/g, 'kubectl-edit-<random>.yaml'],
-  // The management plane has one kind of its own, which shows where everything is listed; tenants have none.
+  // The management plane has one additional kind, which occurs in lists of all kinds; tenants have none.
   [/^.*\btenancy\.hangar\.dev\b.*\n/gm, ''],
-  // Cases give `gen-` as generateName, so that a generated suffix can be told from a name.
+  // Cases use `gen-` as generateName, so that a generated suffix can be recognised.
   [/\bgen-[a-z0-9]{5}\b/g, 'gen-<random>'],
 ];
 
@@ -48,8 +48,8 @@ const cells: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 ];
 
 /**
- * The order of a JSON object's members says nothing, and a server may keep its objects as the bytes that it likes best.
- * It can be seen only in bodies as the server sent them: everything else kubectl has sorted.
+ * The order of a JSON object's members is irrelevant, and servers may store objects in any encoding. It is visible only in raw bodies:
+ * kubectl sorts everything else.
  */
 function orderMembers(text: string): string {
   if (!/^[{[]/m.test(text)) return text;
@@ -90,7 +90,7 @@ export function normalise(output: string, { url, folder }: Surroundings): string
   const { port } = new URL(url);
   let text = orderMembers(output)
     .replaceAll(url, '<server>')
-    // It also tells the address by which others can reach it.
+    // It also prints the address for other machines.
     .replace(new RegExp(`\\b\\d+\\.\\d+\\.\\d+\\.\\d+:${port}\\b`, 'g'), '<server>')
     .replace(new RegExp(`\\b${port}\\b`, 'g'), '<port>')
     .replaceAll(folder, '<folder>');

@@ -8,13 +8,13 @@ import type { ControlPlane, Kubeconfig } from '../servers/index.ts';
 import { normalise } from './normalise.ts';
 import type { Case } from './script.ts';
 
-/** A server, with what its cases share. */
+/** A server, with the resources that its cases share. */
 export interface Ground {
   readonly plane: ControlPlane;
   readonly kubeconfig: Kubeconfig;
-  /** Cases work in folders below it. */
+  /** Parent of the folders of cases. */
   readonly folder: string;
-  /** Holds `kubectl` and nothing else. */
+  /** Contains only `kubectl`. */
   readonly bin: string;
 }
 
@@ -41,7 +41,7 @@ export async function runCase(ground: Ground, { steps }: Case, namespace: string
     NS: namespace,
     LC_ALL: 'C',
     TZ: 'UTC',
-    // It lives for a moment: collecting its garbage is half of what it costs.
+    // It is short-lived: garbage collection is half of its cost.
     GOGC: 'off',
   };
   const outcomes: Outcome[] = [];
@@ -60,7 +60,7 @@ function inNamespace(kubeconfig: Kubeconfig, namespace: string): Kubeconfig {
 }
 
 async function runStep(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<Outcome> {
-  // A process group of its own, so that nothing a step left behind outlives it.
+  // A separate process group, so that no process of a step outlives it.
   const child = spawn('bash', ['-c', `. ${prelude}\n${command}`], {
     cwd,
     env,
@@ -71,7 +71,7 @@ async function runStep(command: string, cwd: string, env: NodeJS.ProcessEnv): Pr
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // All of it has ended.
+      // All processes have exited.
     }
   };
   const stdout: Buffer[] = [];

@@ -9,7 +9,7 @@
  *     …
  *     EOF
  *
- * Each step has a shell of its own, in the case's folder: files stay, variables do not.
+ * Each step has a separate shell, in the case's folder: files stay, variables do not.
  */
 
 export interface Step {

@@ -23,7 +23,7 @@ import type { Ground } from './run-case.ts';
 import { parseCases } from './script.ts';
 import type { Case, Step } from './script.ts';
 
-/** What they show depends on every object of the server: they come first, one at a time. */
+/** Their output depends on every object of the server: they run first, one at a time. */
 const alone = 'whole-server';
 /** Installed once, and waited for, because a real server takes seconds to serve a new kind. */
 const fixture: readonly Step[] = [

@@ -41,7 +41,7 @@ describe('a controller-runtime operator', () => {
     api = await apiOf(cluster);
     await kubectl('apply', `--filename=${manifest('websites')}`, `--filename=${manifest('operator')}`);
     await kubectl('wait', '--for=condition=Established', 'crd/websites.operator.example.com');
-    // After the definition: garbage collection looks for new kinds only every thirty seconds.
+    // After the definition: garbage collection discovers new kinds only every thirty seconds.
     await cluster.startComponent('kube-controller-manager');
     const kubeconfig = await operatorKubeconfig();
     processes = await Processes.start('operator', async (started) => started);
@@ -74,7 +74,7 @@ describe('a controller-runtime operator', () => {
     return stdout;
   }
 
-  /** With a token of its service account: it may do what its role says, and no more. */
+  /** With a token of its service account: it has the permissions of its role, and no more. */
   async function operatorKubeconfig(): Promise<string> {
     const token = (await kubectl('create', 'token', 'websites', '--namespace=operator')).trim();
     const config = await readKubeconfig(cluster.kubeconfig);
@@ -140,7 +140,7 @@ describe('a controller-runtime operator', () => {
   test('when the leader ends, the other goes on', async () => {
     const { reconciledBy: leader } = (await isReady('home'))!['status'];
     const { child } = operators.get(leader as string)!;
-    // It still reconciles what comes before it has ended: only then the other one's turn has come.
+    // It still reconciles events before it has exited: only then the other one takes over.
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     await ended;
@@ -193,7 +193,7 @@ describe('a controller-runtime operator', () => {
       apiVersion: 'operator.example.com/v2',
     });
     assert.match(message, /a website needs a title/);
-    // The webhook, which knows version 1 only, is asked about version 2 in its own words.
+    // The webhook, which supports version 1 only, receives version 2 converted to it.
     const equivalent = await api.refusal(upgraded, {
       ...website('nameless', { title: 'untitled' }),
       apiVersion: 'operator.example.com/v2',

@@ -1,4 +1,4 @@
-/** A control plane under test, ours or the real one: what a client needs to reach it, and its end. */
+/** A control plane under test, ours or the real one: its address and credentials, and its stop. */
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -8,21 +8,21 @@ export interface ControlPlane extends AsyncDisposable {
   readonly name: 'real' | 'hangar';
   /** `https://127.0.0.1:port`. */
   readonly url: string;
-  /** Path of a file with an administrator's credentials; goes away with the server. */
+  /** Path of a file with an administrator's credentials; removed with the server. */
   readonly kubeconfig: string;
-  /** The administrator's, when the kubeconfig has one: another may have a client certificate instead. */
+  /** Token of the administrator, when the kubeconfig has one: another may have a client certificate instead. */
   readonly token: string | undefined;
   stop(): Promise<void>;
 }
 
-/** One whose program can be ended as a crash would, and started again on what it has stored, at the same address. */
+/** A control plane whose program can be killed and restarted on its stored data, at the same address. */
 export interface RestartableControlPlane extends ControlPlane {
   crash(): Promise<void>;
   /** Resolves when it is ready again. */
   resume(): Promise<void>;
 }
 
-/** What `kubectl config view` says of it; the parts that a test changes or needs. */
+/** Output of `kubectl config view`; the parts that tests use. */
 export interface Kubeconfig {
   readonly clusters: readonly { readonly name: string; readonly cluster: { readonly server: string } }[];
   readonly users: readonly { readonly name: string; readonly user: { readonly token?: string } }[];
@@ -32,7 +32,7 @@ export interface Kubeconfig {
 
 const execute = promisify(execFile);
 
-/** Certificates and keys are in it, not beside it: the result can be written anywhere. */
+/** Certificates and keys are inline: the result can be written anywhere. */
 export async function readKubeconfig(path: string): Promise<Kubeconfig> {
   const view = ['config', 'view', '--raw', '--flatten', '--minify', '--output=json', `--kubeconfig=${path}`];
   const { stdout } = await execute(await tool('kubectl'), view);

@@ -1,4 +1,4 @@
-/** Hangar as its users start it: the program, in a process of its own. */
+/** Hangar as its users start it: the program, in a separate process. */
 
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -23,13 +23,13 @@ export function startHangar(extraArguments: readonly string[] = []): Promise<Res
         `--data-dir=${processes.folder}/data`,
         `--listen=127.0.0.1:${port}`,
         `--kubeconfig=${kubeconfig}`,
-        // As of the real server: no controller makes accounts, unless a test brings one and says so.
+        // As with the real server: no controller creates accounts, unless a test starts one and changes the flag.
         ...(extraArguments.some((one) => one.startsWith('--disable-admission-plugins'))
           ? []
           : ['--disable-admission-plugins=ServiceAccount']),
         ...extraArguments,
       ]);
-    // The port is chosen by the system: only the kubeconfig tells it.
+    // The system chooses the port: only the kubeconfig contains it.
     let server = run(0);
     const ready = (): Promise<void> =>
       processes.until(async () => existsSync(kubeconfig) && (await isReady(kubeconfig)));

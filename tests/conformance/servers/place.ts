@@ -1,6 +1,6 @@
 /**
- * Which control plane of a Hangar a suite is about: the management plane, or a tenant of it, where everything must be the
- * same. `tests/conformance/inside-a-tenant` runs the suites of the other folders there.
+ * The control plane of a Hangar that a suite tests: the management plane, or a tenant of it, where everything must be the same.
+ * `tests/conformance/inside-a-tenant` runs the suites of the other folders there.
  *
  * HANGAR_CONFORMANCE_PLACE=tenant        by the tenant's path
  * HANGAR_CONFORMANCE_PLACE=tenant-host   by its host name, which kubectl proxy needs: it leaves out the path of a server
@@ -16,7 +16,7 @@ const place = process.env['HANGAR_CONFORMANCE_PLACE'];
 
 export const isInTenant = (): boolean => place === 'tenant' || place === 'tenant-host';
 
-/** Of the tenant that suites are run in. */
+/** Name of the tenant that suites run in. */
 export const tenantName = 'inside';
 
 const execute = promisify(execFile);
@@ -30,7 +30,7 @@ export interface TenantAccess {
   readonly folder: string;
 }
 
-/** The tenant's administrator's; makes the tenant. */
+/** Creates the tenant; returns the kubeconfig of its administrator. */
 export async function makeTenant({ kubeconfig, name, folder }: TenantAccess): Promise<string> {
   const tenant = {
     kind: 'Tenant',
@@ -44,7 +44,7 @@ export async function makeTenant({ kubeconfig, name, folder }: TenantAccess): Pr
 
 const administrator = { name: 'admin', groups: ['system:masters'] };
 
-/** For one user of the tenant; by default its administrator. */
+/** Returns the kubeconfig of one user of the tenant; by default its administrator. */
 export async function tenantKubeconfig(
   { kubeconfig, name, folder }: TenantAccess,
   user: { readonly name: string; readonly groups: readonly string[] } = administrator,
@@ -67,7 +67,9 @@ export interface Command {
   readonly args: readonly string[];
 }
 
-/** The same program where the names of tenants lead to this machine: in a mount namespace with an /etc/hosts of its own. */
+/**
+ * Returns the command in an environment that resolves the names of tenants to this machine: in a mount namespace with its own /etc/hosts.
+ */
 export async function whereTenantsHaveNames({ path, args }: Command, name: string, folder: string): Promise<Command> {
   if (place !== 'tenant-host') return { path, args };
   const hosts = join(folder, 'hosts');
@@ -81,7 +83,7 @@ export interface TenantKeyFiles {
   readonly serviceAccountKey: string;
 }
 
-/** What a controller manager of the tenant signs with, as files. */
+/** Writes the signing keys of the tenant's controller manager to files. */
 export async function tenantKeyFiles(access: TenantAccess): Promise<TenantKeyFiles> {
   const { folder, name } = access;
   const answer = await post(access, `${tenants}/${name}/keys`, {});

@@ -1,4 +1,4 @@
-/** The processes of one server under test: started in a folder of their own, ended together, folder included. */
+/** The processes of one server under test: started in a dedicated folder, stopped together, and the folder removed. */
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -13,7 +13,7 @@ const outputChunksMax = 200;
 
 export interface ProcessOptions {
   readonly cwd?: string;
-  /** Told everything that it prints. */
+  /** Called with all output. */
   onOutput?(text: string): void;
 }
 
@@ -26,7 +26,7 @@ export class Processes {
     this.folder = folder;
   }
 
-  /** Whatever `start` began is ended when it fails. */
+  /** Stops all started processes when `start` fails. */
   static async start<T>(name: string, start: (processes: Processes) => Promise<T>): Promise<T> {
     const processes = new Processes(await mkdtemp(join(tmpdir(), `hangar-conformance-${name}-`)));
     try {
@@ -50,13 +50,13 @@ export class Processes {
     return child;
   }
 
-  /** Ends one of them at once, as a crash would; the others go on. */
+  /** Kills one of them; the others continue. */
   async end(child: ChildProcess): Promise<void> {
     this.#children.splice(this.#children.indexOf(child), 1);
     await end(child);
   }
 
-  /** Rejects with the last of what the processes said when one of them ends, or when it takes too long. */
+  /** Rejects with the last output of the processes when one of them exits, or on timeout. */
   async until(isReady: () => Promise<boolean>): Promise<void> {
     const deadlineMs = Date.now() + startTimeoutMs;
     while (!(await isReady())) {
@@ -79,7 +79,7 @@ const hasEnded = (child: ChildProcess): boolean =>
 async function end(child: ChildProcess): Promise<void> {
   if (hasEnded(child)) return;
   const ended = once(child, 'exit');
-  // Nothing of it is kept: there is no reason to wait for a graceful shutdown.
+  // Nothing of it is kept: a graceful shutdown is not needed.
   child.kill('SIGKILL');
   await ended;
 }

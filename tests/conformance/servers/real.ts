@@ -1,4 +1,4 @@
-/** The real kube-apiserver on a real etcd, the judge of every conformance test. */
+/** The real kube-apiserver on a real etcd, the reference of every conformance test. */
 
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -10,15 +10,15 @@ import type { RestartableControlPlane } from './control-plane.ts';
 import { freePorts } from '../../../tools/free-ports.ts';
 import { Processes } from './processes.ts';
 
-/** Who the kubeconfig's credentials are; only `auth whoami` and the like show it. */
+/** User of the kubeconfig; only visible in `auth whoami` and similar commands. */
 export interface RealOptions {
   readonly user?: string;
   readonly extraArguments?: readonly string[];
 }
 
 /**
- * Admission that the tests do without: accounts, which a controller would have to make, and what a node must declare about
- * itself, which Hangar does not ask.
+ * Admission that the tests disable: accounts, which a controller would have to create, and declarations of nodes, which Hangar does not
+ * require.
  */
 const disabledAdmission = ['ServiceAccount', 'NodeDeclaredFeatureValidator'];
 
@@ -37,7 +37,7 @@ export function startReal(options: RealOptions = {}): Promise<RealControlPlane> 
     await writeKubeconfig(folder, { url: `https://127.0.0.1:${port}`, token, user });
     const [program, kubeconfig] = [await tool('kube-apiserver'), join(folder, 'kubeconfig')];
     const args = kubernetesArguments({ folder, etcdUrl: etcdUrl(place), port: port! }, [
-      // Given twice, both would count.
+      // Given twice, both would apply.
       ...(options.extraArguments?.some((one) => one.startsWith('--authorization-'))
         ? []
         : ['--authorization-mode=AlwaysAllow']),
@@ -65,7 +65,7 @@ async function writeKubeconfig(
   folder: string,
   { url, token, user }: { readonly url: string; readonly token: string; readonly user: string },
 ): Promise<void> {
-  // The server makes its certificate when it starts and puts the one that signed it into the same file.
+  // The server creates its certificate when it starts and puts the signing CA into the same file.
   const authority = join(folder, 'certificates', 'apiserver.crt');
   const kubeconfig = {
     apiVersion: 'v1',

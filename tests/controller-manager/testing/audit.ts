@@ -1,6 +1,6 @@
 /**
- * The audit log of a Hangar: who asked for what, where and when. A request lasts from when it was received to when its answer was
- * complete, so that the watches of a manager cover its life, as the API server saw it.
+ * Reads the audit log of a Hangar: the user, verb, place and time of each request. A request lasts from when it was received to when its
+ * answer was complete, so that the watches of a manager cover its life, as the API server saw it.
  */
 
 import { readFile, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ export interface AuditedRequest {
   readonly agent: string;
   readonly code: number;
   readonly beginMs: number;
-  /** Infinity: it is still going on. */
+  /** Infinity: it is still in progress. */
   readonly endMs: number;
 }
 
@@ -51,12 +51,12 @@ export class AuditLog {
   }
 
   /**
-   * Every request so far. Rejects when something is missing: every event that a request was received is followed by one that it was
-   * answered, unless it goes on; and the other way round.
+   * Returns every request so far. Rejects when something is missing: every received request has an answer, unless it is in progress; and
+   * the other way round.
    */
   async read(): Promise<AuditedRequest[]> {
     const text = await readFile(this.#path, 'utf8');
-    // What is written at this moment may not be whole yet.
+    // The last line may be incomplete.
     const lines = text.slice(0, text.lastIndexOf('\n')).split('\n');
     const begun = new Map<string, AuditEvent>();
     const requests: AuditedRequest[] = [];
@@ -85,7 +85,7 @@ const requestOf = (event: AuditEvent, endMs: number): AuditedRequest => ({
 
 const managerAgent = /^hangar-controller-manager\.([^/]+)\//;
 
-/** The replica whose manager asked; undefined: it was somebody else. */
+/** Returns the replica whose manager sent it; undefined: another client. */
 export const replicaOf = ({ agent }: AuditedRequest): string | undefined => managerAgent.exec(agent)?.[1];
 
 export interface Meeting {
@@ -94,10 +94,10 @@ export interface Meeting {
   readonly and: AuditedRequest;
 }
 
-/** Where requests of two replicas' managers were under way in one tenant at the same time. */
+/** Finds concurrent requests of two replicas' managers in one tenant. */
 export function meetings(requests: readonly AuditedRequest[]): Meeting[] {
   const found: Meeting[] = [];
-  /** By tenant and replica: the request that lasts longest of those that have begun. */
+  /** By tenant and replica: the longest of the requests that have started. */
   const longest = new Map<string, Map<string, AuditedRequest>>();
   for (const request of requests) {
     const replica = replicaOf(request);
@@ -115,7 +115,7 @@ export function meetings(requests: readonly AuditedRequest[]): Meeting[] {
   return found;
 }
 
-/** The replicas whose managers had a request under way in a tenant at that moment. */
+/** Returns the replicas whose managers had a request in progress in a tenant at that moment. */
 export const presentAt = (requests: readonly AuditedRequest[], tenant: string, atMs: number): string[] => [
   ...new Set(
     requests

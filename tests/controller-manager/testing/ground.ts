@@ -23,7 +23,7 @@ import { untilAll } from './work.ts';
 export type Service = 'controllers' | 'scheduler';
 const conditionOf = { controllers: 'ControllersReady', scheduler: 'SchedulerReady' } as const;
 
-/** Where the test keeps Secrets of its own. */
+/** Namespace of the test's own Secrets. */
 export const namespace = 'fleet';
 
 interface IssuedKubeconfig {
@@ -55,7 +55,7 @@ export class Ground implements AsyncDisposable {
     }
   }
 
-  /** The administrator's. */
+  /** Of the administrator. */
   get client(): Client {
     return this.up.client;
   }
@@ -64,14 +64,14 @@ export class Ground implements AsyncDisposable {
     return identityAt(this.up, user, this.folder);
   }
 
-  /** A kubeconfig for a user of a control plane, made now: another one each time. */
+  /** Creates a kubeconfig for a user of a control plane: a new one each time. */
   async newKubeconfig(controlPlane: string, user: string): Promise<string> {
     const path = `/apis/tenancy.hangar.dev/v1alpha1/tenants/${controlPlane}/kubeconfig`;
     const answer = (await this.up.raw.create(path, { spec: { user, groups: ['system:masters'] } })) as IssuedKubeconfig;
     return answer.status.kubeconfig;
   }
 
-  /** A Secret of the test's own, there or changed. */
+  /** Creates or updates a Secret of the test. */
   async keep(name: string, kubeconfig: string): Promise<SecretReference> {
     const data = { kubeconfig: Buffer.from(kubeconfig).toString('base64') };
     const metadata = { namespace, name };
@@ -83,7 +83,7 @@ export class Ground implements AsyncDisposable {
     await this.client.create(ControlPlaneEndpoint, { metadata: { name }, spec: { endpoint } });
   }
 
-  /** Of the same name as the control plane. Resolves when it is ready, with the Secret that opens it. */
+  /** Registers with the name of the control plane. Resolves when it is ready, with the Secret of its kubeconfig. */
   async register(
     name: string,
     services: readonly Service[] = ['controllers'],
@@ -99,13 +99,13 @@ export class Ground implements AsyncDisposable {
     await this.client.delete(ControlPlaneRegistration, { name });
   }
 
-  /** Its condition says so. */
+  /** Resolves when its condition is true. */
   async served(name: string, service: Service = 'controllers'): Promise<void> {
     const type = conditionOf[service];
     await this.#until(name, `has ${type}`, (one) => findCondition(one?.status?.conditions, type)?.status === 'True');
   }
 
-  /** Its condition has expired. */
+  /** Resolves when its condition has expired. */
   async lost(name: string, service: Service = 'controllers'): Promise<void> {
     const type = conditionOf[service];
     await this.#until(name, `has lost ${type}`, (one) => {
@@ -114,7 +114,7 @@ export class Ground implements AsyncDisposable {
     });
   }
 
-  /** The platform leaves the control plane to a controller manager. */
+  /** Resolves when the platform has handed the control plane over to a controller manager. */
   async isHandedOver(name: string): Promise<void> {
     await untilAll(this.client, Tenant, {
       what: `the tenant ${name} is left to a controller manager`,
@@ -123,7 +123,7 @@ export class Ground implements AsyncDisposable {
     });
   }
 
-  /** The platform runs the controllers of the control plane itself. */
+  /** Resolves when the platform runs the controllers of the control plane itself. */
   async isThePlatforms(name: string): Promise<void> {
     await untilAll(this.client, Tenant, {
       what: `the tenant ${name} is nobody else's`,

@@ -1,6 +1,6 @@
 /**
- * Who the controller manager is at the management plane: a user with a certificate, who may do what `rbac.ts` of the controller manager
- * says and nothing else. Its Secrets are named one by one.
+ * The identity of the controller manager at the management plane: a user with a certificate, and exactly the permissions of `rbac.ts` of
+ * the controller manager. Its Secrets are named one by one.
  */
 
 import { readFile, writeFile } from 'node:fs/promises';
@@ -14,11 +14,11 @@ import type { Up } from '../../controlplanes/testing/up.ts';
 
 export interface Identity {
   readonly user: string;
-  /** Where its kubeconfig is. */
+  /** Path of its kubeconfig. */
   readonly kubeconfig: string;
 }
 
-/** Known, and without any right so far. */
+/** Authenticated, without any permission so far. */
 export async function identityAt(up: Up, user: string, folder: string): Promise<Identity> {
   const read = (name: string): Promise<string> => readFile(join(up.dataFolder, 'pki', name), 'utf8');
   const authority = { certificate: await read('ca.crt'), key: await read('ca.key') };
@@ -30,7 +30,7 @@ export async function identityAt(up: Up, user: string, folder: string): Promise<
   return { user, kubeconfig: path };
 }
 
-/** Once for each user. */
+/** Called once for each user. */
 export async function grant(client: Client, user: string, { everywhere, inNamespaces }: Rights): Promise<void> {
   const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: user }];
   const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: user });

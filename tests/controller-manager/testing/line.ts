@@ -1,6 +1,6 @@
 /**
- * A line to a server that a test can cut the way a network is: nothing gets through any more and nobody is told. What was on its way is
- * held back; connections stay open and new ones are taken, until whoever has them gives up.
+ * A line to a server that a test can cut like a network: no data passes, and no error is reported. Data in transit is held back;
+ * connections stay open and new ones are accepted, until their owners give up.
  */
 
 import { once } from 'node:events';

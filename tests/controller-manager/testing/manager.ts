@@ -1,4 +1,4 @@
-/** `hangar controller-manager` as it is run: a process of its own, and what it serves. */
+/** `hangar controller-manager` as in production: a separate process, and the endpoints that it serves. */
 
 import { request } from 'node:https';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import type { ManagerProcess, ProcessFacts } from './proc.ts';
 export interface ManagerOptions {
   readonly kubeconfig: string;
   readonly peer: string;
-  /** Its own; the same for every life of the same replica. */
+  /** The same for every restart of the same replica. */
   readonly workFolder: string;
   readonly flags?: readonly string[];
 }
@@ -40,7 +40,7 @@ export class ControllerManager implements AsyncDisposable {
     );
   }
 
-  /** Resolves when it says that it is ready. */
+  /** Resolves when it is ready. */
   static async start(options: ManagerOptions): Promise<ControllerManager> {
     const manager = new ControllerManager(options);
     try {
@@ -60,13 +60,13 @@ export class ControllerManager implements AsyncDisposable {
     return /^ready (https:\S+)$/m.exec(this.program.output.stdout)![1]!;
   }
 
-  /** What it prints on standard error. */
+  /** Its standard error. */
   get log(): string {
     return this.program.output.stderr;
   }
 
   async get(path: string, accept = 'application/json'): Promise<{ readonly status: number; readonly text: string }> {
-    // Its certificate is its own.
+    // Its certificate is self-signed.
     const outgoing = request(this.url + path, { rejectUnauthorized: false, agent: false, headers: { accept } });
     outgoing.setTimeout(10_000, () => outgoing.destroy(new Error(`${path}: no answer`)));
     outgoing.end();
@@ -76,29 +76,29 @@ export class ControllerManager implements AsyncDisposable {
     return { status: answer.statusCode!, text };
   }
 
-  /** As it tells of them itself, those of other replicas, too. */
+  /** Returns the clusters as it reports them, including those of other replicas. */
   async clusters(): Promise<readonly DescribedCluster[]> {
     const { status, text } = await this.get('/clusters');
     if (status !== 200) throw new Error(`/clusters: ${status} ${text}`);
     return (JSON.parse(text) as DescribedClusters).clusters;
   }
 
-  /** Undefined: it does not know of the cluster. */
+  /** Undefined: it does not have the cluster. */
   async cluster(name: string): Promise<DescribedCluster | undefined> {
     return (await this.clusters()).find((one) => one.name === name);
   }
 
-  /** The programs that run for clusters. */
+  /** Returns the programs that run for clusters. */
   managers(): ManagerProcess[] {
     return managersIn(this.options.workFolder);
   }
 
-  /** Everything but the process itself: programs, their keepers, whatever else. */
+  /** Returns all processes except itself: programs, their keepers, and others. */
   others(): ProcessFacts[] {
     return processesOf(this.options.workFolder).filter(({ pid }) => pid !== this.pid);
   }
 
-  /** Folders of programs. */
+  /** Returns the folders of programs. */
   async folders(): Promise<string[]> {
     const children = join(this.options.workFolder, 'children');
     return (await readdir(children).catch(() => [])).sort();
@@ -114,7 +114,7 @@ export class ControllerManager implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.program.hasEnded) await this.program.stop('SIGKILL');
-    // Their keepers end them; a keeper that does not would otherwise outlive the test.
+    // Their keepers kill them; a keeper that fails would otherwise outlive the test.
     for (const { pid } of this.others()) end(pid);
   }
 }
@@ -123,6 +123,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has exited by itself.
   }
 }

@@ -1,15 +1,15 @@
-/** Processes of this machine, as the kernel tells of them: nobody's word is taken for what runs. */
+/** Reads the processes of this machine from the kernel, independent of the reports of programs. */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export interface ProcessFacts {
   readonly pid: number;
-  /** In the kernel's ticks since it was booted. With the pid it is one process and never another. */
+  /** In the kernel's ticks since boot. Unique together with the pid. */
   readonly startedTicks: number;
   readonly command: readonly string[];
 }
 
-/** Those that have the text in their command line, or work below it. Whoever has ended, but was not asked how, does not count. */
+/** Returns processes with the text in their command line, or with a working directory below it. Zombies do not count. */
 export const processesOf = (text: string): ProcessFacts[] =>
   everything().filter(
     ({ pid, command }) => command.some((word) => word.includes(text)) || folderOf(pid).includes(text),
@@ -21,11 +21,11 @@ export interface ManagerProcess extends ProcessFacts {
   readonly service: 'controllers' | 'scheduler';
   /** The replica that started it. */
   readonly peer: string;
-  /** Where it was started: one for each cluster and service. */
+  /** Its working directory: one for each cluster and service. */
   readonly folder: string;
 }
 
-/** What runs for clusters in this folder, without the keepers. */
+/** Returns the programs for clusters in this folder, without the keepers. */
 export function managersIn(workFolder: string): ManagerProcess[] {
   return processesOf(workFolder).flatMap((one) => {
     const [, program, peer] = argv0.exec(one.command[0]!) ?? [];
@@ -51,12 +51,12 @@ function everything(): ProcessFacts[] {
   });
 }
 
-/** Undefined: there is none, or it has ended. */
+/** Undefined: there is none, or it has exited. */
 export function factsOf(pid: number): ProcessFacts | undefined {
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may have anything in it: what follows is counted from its end.
+    // The name in parentheses may contain anything: fields are counted from its end.
     const fields = stat.slice(stat.lastIndexOf(') ') + 2).split(' ');
     const hasEnded = fields[0] === 'Z' || fields[0] === 'X';
     return hasEnded || command.length === 0 ? undefined : { pid, startedTicks: Number(fields[19]), command };

@@ -1,4 +1,4 @@
-/** What is asked of the controllers of a cluster, whoever runs them; by watches, so that asking costs little beside what is measured. */
+/** Work for the controllers of a cluster; observed by watches, so that the observation costs little. */
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import * as workloads from '../../conformance/components/workloads.ts';
 const withinMs = 60_000;
 const finalizer = 'example.com/held';
 
-/** The objects of a selection, as soon as they are so. */
+/** Resolves with the objects of a selection, when the condition holds. */
 export async function untilAll<T extends ApiObject>(
   client: Client,
   kind: Kind<T>,
@@ -81,7 +81,7 @@ export async function runJob(client: Client, namespace: string): Promise<void> {
   });
 }
 
-/** An owner goes, and what it owns; and what that owns. */
+/** An owner is deleted, with its dependents and their dependents. */
 export async function collectGarbage(client: Client, namespace: string): Promise<void> {
   const make = (name: string, owner?: ConfigMap): Promise<ConfigMap> => {
     const ownerReferences = owner && [
@@ -102,7 +102,7 @@ export async function collectGarbage(client: Client, namespace: string): Promise
   });
 }
 
-/** A namespace with something in it that a finalizer holds: it stays as long as that, and no longer. */
+/** A namespace with an object that a finalizer holds: it stays as long as that, and no longer. */
 export async function endNamespace(client: Client, name: string): Promise<void> {
   await client.create(Namespace, { metadata: { name } });
   const held = { namespace: name, name: 'held' };
@@ -126,7 +126,7 @@ export const namespaceGone = (client: Client, name: string): Promise<unknown> =>
     isSo: (all) => all.length === 0,
   });
 
-/** Deleted, and emptied by whoever runs the controllers. Says how long it took. */
+/** Deletes the namespace, which the controllers empty. Resolves with the duration. */
 export async function deleteNamespace(client: Client, name: string): Promise<number> {
   await client.create(Namespace, { metadata: { name } });
   await client.create(ConfigMap, { metadata: { namespace: name, name: 'something' } });
@@ -136,7 +136,7 @@ export async function deleteNamespace(client: Client, name: string): Promise<num
   return performance.now() - begunMs;
 }
 
-/** A node that is there, and a pod that a scheduler gives to it. */
+/** A node, and a pod that a scheduler assigns to it. */
 export async function schedule(client: Client, namespace: string): Promise<void> {
   const allocatable = { cpu: '4', memory: '8Gi', pods: '100' };
   await client.create(Node, { metadata: { name: 'node-1' } });
@@ -154,7 +154,7 @@ export async function schedule(client: Client, namespace: string): Promise<void>
   });
 }
 
-/** Everything of the above but the scheduler. */
+/** All of the above except the scheduler. */
 export async function exercise(client: Client, name: string): Promise<void> {
   await makeNamespace(client, name);
   await Promise.all([
@@ -172,7 +172,7 @@ export async function exercise(client: Client, name: string): Promise<void> {
   });
 }
 
-/** Whether nothing happens can only be waited for. */
+/** The absence of a change can only be waited for. */
 export async function staysThere(client: Client, namespace: string, forMs: number): Promise<void> {
   const untilMs = performance.now() + forMs;
   while (performance.now() < untilMs) {

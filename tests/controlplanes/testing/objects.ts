@@ -1,4 +1,4 @@
-/** What these tests put into control planes. */
+/** Objects for control planes in these tests. */
 
 import type { Client } from '@hangar/client';
 import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
@@ -6,7 +6,7 @@ import { ConfigMap } from '@hangar/client/kinds/core-v1';
 import { isConditionTrue } from '@hangar/runtime';
 import { until } from '../../../operators/controlplane/src/testing/until.ts';
 
-/** The definition of Cluster API's kind, as far as its name is concerned. Resolves when it is served. */
+/** Creates a minimal definition of Cluster API's kind. Resolves when it is served. */
 export async function defineClusters(client: Client): Promise<void> {
   const name = 'clusters.cluster.x-k8s.io';
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
@@ -24,7 +24,7 @@ export async function defineClusters(client: Client): Promise<void> {
 
 const atOnce = 50;
 
-/** So many ConfigMaps, labelled `filled`, in `default`. */
+/** Creates this many ConfigMaps, labelled `filled`, in `default`. */
 export async function fill(client: Client, count: number): Promise<void> {
   for (let begun = 0; begun < count; begun += atOnce) {
     const names = Array.from({ length: Math.min(atOnce, count - begun) }, (_, at) => `filled-${begun + at}`);

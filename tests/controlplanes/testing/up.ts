@@ -1,4 +1,4 @@
-/** `hangar up` in a process of its own, on a store in memory, and everybody who talks to it: over its port, by a kubeconfig. */
+/** `hangar up` in a separate process, on a store in memory, and all its clients: over its port, by a kubeconfig. */
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { Program } from '../../platform/testing/platform.ts';
 
 export interface UpOptions {
   readonly flags?: readonly string[];
-  /** Users with a token each, by which the management plane knows them: `asUser`. They may do nothing so far. */
+  /** Users with a token each for the management plane: `asUser`. They have no permissions so far. */
   readonly users?: readonly string[];
 }
 
@@ -80,19 +80,19 @@ export class Up implements AsyncDisposable {
     return this.rawClient({ token: tokenOf(user) });
   }
 
-  /** Made, and ready. */
+  /** Creates it, and waits until it is ready. */
   async create(name: string, spec: ControlPlaneSpec = {}): Promise<ControlPlane> {
     await this.client.create(ControlPlane, { metadata: { name }, spec });
     return untilReady(this.client, name);
   }
 
-  /** Of a control plane's Secret, or of another one. */
+  /** Returns the kubeconfig of a control plane's Secret, or of another one. */
   async kubeconfig(name: string, reference?: SecretReference): Promise<string> {
     const own = { namespace: managementNamespace(name), name: kubeconfigSecretName(name) };
     return textOf(await this.client.get(Secret, reference ?? own), 'kubeconfig');
   }
 
-  /** The administrator of a control plane, as its kubeconfig says. */
+  /** Client of the administrator of a control plane, by its kubeconfig. */
   async inside(name: string): Promise<Client> {
     const client = connect(await configOfKubeconfig(await this.kubeconfig(name)));
     return this.#opened.adopt(client, (one) => one.close());
@@ -105,13 +105,13 @@ export class Up implements AsyncDisposable {
     return this.rawClient(certificate ? { certificate } : {});
   }
 
-  /** The revision of the store: whoever writes anything, anywhere, moves it. */
+  /** Returns the revision of the store, which every write increments. */
   async revision(): Promise<number> {
     const { resourceVersion } = await this.client.list(ControlPlane);
     return Number(resourceVersion);
   }
 
-  /** Resolves with the revision when nobody has written or asked for anything for a while: that nothing comes can only be waited for. */
+  /** Resolves with the revision when there were no writes or requests for a while: their absence can only be waited for. */
   async settled(): Promise<number> {
     const state = async (): Promise<[number, number]> => [
       await this.revision(),
@@ -121,14 +121,14 @@ export class Up implements AsyncDisposable {
     for (let quiet = 0; quiet < quietRounds;) {
       await sleep(quietMs);
       const now = await state();
-      // Two requests of each look are ours.
+      // Two requests of each check are ours.
       quiet = now[0] === revision && now[1] - requests <= 2 ? quiet + 1 : 0;
       [revision, requests] = now;
     }
     return revision;
   }
 
-  /** Transactions that the store was asked for: however much each of them changes. */
+  /** Number of transactions of the store, of any size. */
   async commits(): Promise<number> {
     const { text } = await this.raw.request('GET', '/metrics');
     const lines = text.matchAll(/^etcd_requests_total\{operation="(?:create|update|delete)"[^}]*\} (\S+)$/gm);

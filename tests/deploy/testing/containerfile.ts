@@ -1,10 +1,10 @@
-/** The instructions of a Containerfile, stage by stage: as much of the format as our recipe uses, and nothing that it does not. */
+/** Parses a Containerfile, stage by stage: limited to the syntax that our Containerfile uses. */
 
 export interface Instruction {
   readonly name: string;
   /** Flags such as `--from=build`. */
   readonly flags: Readonly<Record<string, string>>;
-  /** What follows, continued lines joined. */
+  /** The rest, with continued lines joined. */
   readonly text: string;
   readonly line: number;
 }
@@ -19,7 +19,7 @@ const instructions = new Set(
   'FROM ARG RUN COPY WORKDIR USER ENV LABEL EXPOSE STOPSIGNAL ENTRYPOINT CMD ADD VOLUME HEALTHCHECK SHELL'.split(' '),
 );
 
-/** Throws what is wrong, with its line. `args`: what `--build-arg` says; names of bases may be made of them. */
+/** Throws the problem, with its line. `args`: values of `--build-arg`; names of bases may contain them. */
 export function readStages(text: string, args: Readonly<Record<string, string>> = {}): Stage[] {
   const stages: { base: string; name: string | undefined; instructions: Instruction[] }[] = [];
   const known = new Map(Object.entries(args));
@@ -63,7 +63,7 @@ function* instructionsOf(text: string): Generator<Instruction> {
   }
 }
 
-/** `["a", "b"]`, which is run without a shell. */
+/** Parses `["a", "b"]`, which is run without a shell. */
 export function execForm({ name, text, line }: Instruction): string[] {
   if (!text.startsWith('[')) throw new Error(`line ${line}: ${name} is run by a shell, which takes signals for itself`);
   return JSON.parse(text) as string[];

@@ -1,4 +1,4 @@
-/** What a `.dockerignore` leaves out of the context: the last pattern that matches a path or one of its folders decides. */
+/** Applies a `.dockerignore`: the last pattern that matches a path or one of its folders decides. */
 
 export function ignoreOf(text: string): (path: string) => boolean {
   const rules = text
@@ -13,7 +13,10 @@ export function ignoreOf(text: string): (path: string) => boolean {
   };
 }
 
-/** `*` is any name, also one that begins with a dot; a double star is any number of folders, none included. What is below a match matches. */
+/**
+ * `*` is any name, also one that begins with a dot; a double star is any number of folders, none included. Everything below a match
+ * matches.
+ */
 function patternOf(glob: string): RegExp {
   const source = glob
     .replaceAll(/[.+^$()|[\]{}\\]/g, String.raw`\$&`)

@@ -1,7 +1,8 @@
 /**
- * Builds an image without a container runtime: the steps of a Containerfile are run as they are, each in a mount namespace in which
- * the folders that the image has of its own lie over those of this machine, which stands in for the base. Paths are those of the
- * image, so that what depends on them (compiled code, links) is what it would be there.
+ * Builds an image without a container runtime: runs the steps of a Containerfile, each in a mount namespace in which the folders of the
+ * image
+ * cover those of this machine, which stands in for the base. Paths are those of the image, so that results that depend on them (compiled
+ * code, links) are the same.
  *
  * Needs root, as building an image does, and `unshare`, `mount` and `setpriv` of util-linux.
  */
@@ -16,33 +17,35 @@ import type { Instruction, Stage } from './containerfile.ts';
 import { root } from './files.ts';
 import { ignoreOf } from './ignored.ts';
 
-/** Folders of the image that are not the base's. The last one hides what is below it on this machine. */
+/** Folders of the image that are not in the base. The last one hides the content of this machine's folder. */
 const ownFolders = ['/opt', '/usr/local/bin', '/var/lib', '/tmp'] as const;
 
 const stepTimeoutMs = 120_000;
 
 export interface Built {
-  /** Its own folders, below this one. */
+  /** Parent of its own folders. */
   readonly place: string;
   readonly user: string;
 }
 
 export interface BuiltImage extends Built {
-  /** Where the folder of the image is on this machine. */
+  /** Returns the location of a folder of the image on this machine. */
   placeOf(path: string): string;
   readonly instructions: readonly Instruction[];
-  /** How a program is started in it, as the user of the image, on a file system that can only be read but for `writable`. */
+  /**
+   * Returns the command that starts a program in it, as the user of the image, on a file system that is read-only except for `writable`.
+   */
   command(args: readonly string[], writable?: string): { readonly path: string; readonly args: readonly string[] };
 }
 
 export interface BuildOptions {
-  /** For what is built; stays with the caller. */
+  /** For build results; owned by the caller. */
   readonly folder: string;
-  /** A step that this machine cannot do: of the base system. */
+  /** Reports whether a step is skipped because it changes the base system. */
   readonly isLeftOut?: (instruction: Instruction) => boolean;
-  /** What `--build-arg` says. */
+  /** Values of `--build-arg`. */
   readonly args?: Readonly<Record<string, string>>;
-  /** Images that there are already, by name. All others are this machine. */
+  /** Existing images, by name. All others are this machine. */
   readonly bases?: Readonly<Record<string, Built>>;
 }
 
@@ -50,7 +53,7 @@ export async function buildImage(file: string, options: BuildOptions): Promise<B
   const { folder, isLeftOut = () => false, args, bases = {} } = options;
   const stages = readStages(await readFile(file, 'utf8'), args);
   const ignoreFile = `${file}.dockerignore`;
-  // Who says nothing of what is left out has no context at all.
+  // Without a .dockerignore there is no context.
   const isIgnored = existsSync(ignoreFile) ? ignoreOf(await readFile(ignoreFile, 'utf8')) : () => true;
   const built = new Map(Object.entries(bases));
   let last: Built | undefined;
@@ -78,7 +81,7 @@ interface StageWorld {
 async function buildStage(stage: Stage, world: StageWorld): Promise<Built> {
   const { place, built } = world;
   for (const own of ownFolders) await mkdir(placeIn(place, own), { recursive: true });
-  // Everybody's, as in every base.
+  // Writable for all users, as in every base.
   await chmod(placeIn(place, '/tmp'), 0o1777);
   const base = built.get(stage.base);
   if (base) await copy(base.place, place);
@@ -108,7 +111,7 @@ async function buildStage(stage: Stage, world: StageWorld): Promise<Built> {
       }
       case 'RUN': {
         const { path, args } = inImage(place, user, ['sh', '-ec', `cd ${folder}; ${text}`]);
-        // The tests' own cache of compiled code is not part of the image.
+        // The tests' own cache of compiled code is not in the image.
         const { NODE_COMPILE_CACHE: _, ...env } = process.env;
         const ended = await run(path, args, { timeoutMs: stepTimeoutMs, env });
         if (ended.failure !== undefined) throw stepFailed(line, text, ended);
@@ -122,14 +125,14 @@ async function buildStage(stage: Stage, world: StageWorld): Promise<Built> {
 const stepFailed = (line: number, text: string, { failure, stdout, stderr }: RunResult): Error =>
   new Error(`line ${line}: RUN ${text}: ${failure}\n${stdout}${stderr}`);
 
-/** A path of the image on this machine. */
+/** Returns a path of the image on this machine. */
 function placeIn(place: string, path: string): string {
   const own = ownFolders.find((one) => path === one || path.startsWith(`${one}/`));
   if (own === undefined) throw new Error(`${path} is a folder of the base`);
   return join(place, path);
 }
 
-/** Files of the repository without those that are left out of the context; folders of other stages as they are. */
+/** Copies files of the repository without ignored ones, or folders of other stages. */
 async function copy(source: string, target: string, isIgnored?: (path: string) => boolean): Promise<void> {
   await mkdir(dirname(target), { recursive: true });
   if (!isIgnored) {

@@ -1,6 +1,6 @@
 /**
- * What the Deployment would start: servers with the configuration that the chart renders, the keys that `hangar pki` makes, and an
- * etcd that wants certificates. Only paths and ports are this machine's.
+ * Starts servers as the Deployment would: with the configuration that the chart renders, the keys that `hangar pki` creates, and an etcd
+ * that requires certificates. Only paths and ports differ.
  */
 
 import { spawn } from 'node:child_process';
@@ -24,7 +24,7 @@ export interface DeployedReplica {
   /** By the kubeconfig that it wrote itself. */
   readonly admin: Access;
   readonly process: ChildProcess;
-  /** What it logged. */
+  /** Its log lines. */
   readonly log: readonly string[];
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
@@ -68,7 +68,7 @@ async function hangar(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-/** The arguments of the container and the file that it is given. */
+/** Returns the arguments of the container and its configuration file. */
 async function deployment(endpoints: readonly string[]): Promise<{ args: string[]; config: string }> {
   const objects = objectsOf(await template('hangar', `--set-json=etcd.endpoints=${JSON.stringify(endpoints)}`));
   const pod = podTemplates(objects).find(({ of }) => of === 'Deployment hangar')!;

@@ -1,4 +1,4 @@
-/** What every pod of ours keeps to. */
+/** Rules for every pod. */
 
 import type { Data } from './files.ts';
 
@@ -21,7 +21,7 @@ export function restrictedProblems(spec: Data): string[] {
   return problems;
 }
 
-/** No host of a registry, no address of a network, no path of somebody's machine. */
+/** Contains no registry host, no network address, no path of a machine. */
 export const isAsLocalAsWritten = (text: string): boolean =>
   !/\b(docker\.io|gcr\.io|ghcr\.io|quay\.io|registry\.[a-z0-9.-]+|\/(home|root|work|Users)\/)/.test(text) &&
   !/\b(192\.168|172\.(1[6-9]|2\d|3[01]))\.\d/.test(text);

@@ -1,15 +1,15 @@
-/** The blocks of code of a document in Markdown, in order. */
+/** Reads the code blocks of a Markdown document, in order. */
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export interface Block {
-  /** `sh`, `ts`, `yaml`; '' is what a program printed. */
+  /** `sh`, `ts`, `yaml`; '' is the output of a program. */
   readonly language: string;
-  /** What stands behind the language: the file that it is. */
+  /** The text behind the language: the file name. */
   readonly about: string;
   readonly text: string;
-  /** Of the fence, from 1. */
+  /** Line of the fence, from 1. */
   readonly line: number;
 }
 
@@ -31,7 +31,7 @@ export function blocksOf(markdown: string): Block[] {
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const readDocument = (path: string): Block[] => blocksOf(readFileSync(root + path, 'utf8'));
 
-/** What is another one every time: ages, times, addresses, random parts of names. Columns are as wide as what is in them. */
+/** Replaces parts that differ in every run: ages, times, addresses, random parts of names. Column widths depend on them. */
 export const normalised = (text: string): string =>
   text
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')

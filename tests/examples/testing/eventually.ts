@@ -1,11 +1,13 @@
-/** Waiting for what will be. */
+/** Waits for a condition. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asError } from '@hangar/core';
 
 const askEveryMs = 50;
 
-/** What `probe` answers as soon as that is something; what it throws until then counts as nothing, and is told when time is up. */
+/**
+ * Resolves with the first result of `probe` that is not undefined; its errors are ignored until the timeout, which reports the last one.
+ */
 export async function eventually<T>(
   what: string,
   probe: () => Promise<T | undefined | false | null>,

@@ -1,4 +1,4 @@
-/** An example as its users run it: a process of its own, told by its environment where the cluster is. */
+/** Runs an example as its users do: in a separate process, with the cluster in its environment. */
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -27,7 +27,7 @@ export class Example implements AsyncDisposable {
   private constructor({ example, env }: ExampleOptions) {
     this.#child = spawn(process.execPath, ['src/main.ts'], {
       cwd: exampleFolder(example),
-      // Nothing of whoever runs the tests: neither a cluster of theirs nor a proxy.
+      // Nothing of the environment of the tests: no cluster and no proxy.
       env: { PATH: process.env['PATH'], HOME: '/nonexistent', PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -55,7 +55,7 @@ export class Example implements AsyncDisposable {
     }
   }
 
-  /** The last of what it printed. */
+  /** The last part of its output. */
   get output(): string {
     return this.#lines.join('\n');
   }
@@ -64,7 +64,7 @@ export class Example implements AsyncDisposable {
     return this.#hasEnded;
   }
 
-  /** `/metrics`, `/readyz`, …: the body. */
+  /** Returns the body of `/metrics`, `/readyz`, …. */
   async get(path: string): Promise<string> {
     const answer = await fetch(`http://127.0.0.1:${await this.#begun.promise}${path}`);
     return answer.text();
@@ -76,7 +76,7 @@ export class Example implements AsyncDisposable {
     return line === undefined ? undefined : Number(line.slice(series.length + 1));
   }
 
-  /** Resolves with its exit code, or the signal that ended it. */
+  /** Resolves with its exit code, or the signal that killed it. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | NodeJS.Signals> {
     this.#child.kill(signal);
     return this.#ended;

@@ -1,4 +1,4 @@
-/** A terminal into which a test pastes what documents say. */
+/** A terminal into which a test pastes commands of documents. */
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -8,7 +8,7 @@ import { once } from 'node:events';
 export interface ShellOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** For one paste. */
+  /** Timeout of one paste. */
   readonly pasteTimeoutMs?: number;
 }
 
@@ -20,7 +20,7 @@ export class Shell implements AsyncDisposable {
 
   constructor({ cwd, env, pasteTimeoutMs = 60_000 }: ShellOptions) {
     this.#pasteTimeoutMs = pasteTimeoutMs;
-    // A group of its own: everything that is started in it can be ended with it. Jobs as in a terminal.
+    // A separate process group: everything that is started in it can be killed with it. Jobs as in a terminal.
     this.#child = spawn('bash', ['--noprofile', '--norc'], { cwd, env, stdio: 'pipe', detached: true });
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -32,11 +32,11 @@ export class Shell implements AsyncDisposable {
     this.#child.stdin!.write('exec 2>&1\n');
   }
 
-  /** Resolves with what was printed when the last command has ended. */
+  /** Resolves with the output when the last command has completed. */
   async paste(text: string): Promise<string> {
     const marker = `=== ${randomUUID()}`;
     this.#output = '';
-    // Commands read from the terminal too: what is pasted must not be their input.
+    // Commands read from the terminal, too: pasted text must not be their input.
     this.#child.stdin!.write(`{ ${text.trimEnd()}\n} < /dev/null\necho; echo "${marker}"\n`);
     const endMs = performance.now() + this.#pasteTimeoutMs;
     while (!this.#output.includes(marker)) {
@@ -45,7 +45,7 @@ export class Shell implements AsyncDisposable {
       }
       await this.#more();
     }
-    // What the shell itself says about its jobs looks another way in a terminal.
+    // Messages of the shell about its jobs differ in a terminal.
     const notice = /^bash: line \d+: +\d+ (Killed|Terminated) .*\n/gm;
     return this.#output.slice(0, this.#output.indexOf(marker)).replaceAll(notice, '').trimEnd();
   }

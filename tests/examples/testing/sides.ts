@@ -1,6 +1,6 @@
 /**
- * The servers that every example has to do its work on: the real kube-apiserver and Hangar, both with RBAC, with the admission plugin
- * that asks for a right to set owners, and with an audit log, by which a test sees what an example asked for.
+ * The servers that every example runs on: the real kube-apiserver and Hangar, both with RBAC, with the admission plugin that requires a
+ * permission to set owners, and with an audit log, which shows the requests of an example.
  */
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ export interface Account {
   readonly name: string;
 }
 
-/** What was done, as a role would allow it: `patch apps/deployments`. */
+/** A permission, as a role would grant it: `patch apps/deployments`. */
 export type Right = string;
 
 const auditPolicy = {
@@ -35,9 +35,9 @@ const auditPolicy = {
 export class Side implements AsyncDisposable {
   readonly name: SideName;
   readonly plane: ControlPlane;
-  /** For files of the test's own; goes away with it. */
+  /** For files of the test; removed with it. */
   readonly folder: string;
-  /** The administrator's. */
+  /** Of the administrator. */
   readonly client: Client;
   readonly #kubectl: string;
 
@@ -69,7 +69,7 @@ export class Side implements AsyncDisposable {
     }
   }
 
-  /** What it printed on either stream. Rejects with that when it fails, unless failing is what is wanted. */
+  /** Returns the output of both streams. Rejects with it when the command fails, unless `mayFail`. */
   async kubectl(args: readonly string[], { input, mayFail = false }: { input?: string; mayFail?: boolean } = {}) {
     const all = [`--kubeconfig=${this.plane.kubeconfig}`, '--request-timeout=20s', ...args];
     return new Promise<string>((resolve, reject) => {
@@ -85,7 +85,7 @@ export class Side implements AsyncDisposable {
     return this.kubectl(['apply', '--server-side', ...files.map((file) => `--filename=${file}`)]);
   }
 
-  /** Of a service account, by a token: it may do what its roles say, and no more. */
+  /** Returns a kubeconfig with a token of a service account, which has the permissions of its roles only. */
   async kubeconfigOf({ namespace, name }: Account, file = `${name}.kubeconfig`): Promise<string> {
     const token = (await this.kubectl(['create', 'token', name, `--namespace=${namespace}`])).trim();
     const config = await readKubeconfig(this.plane.kubeconfig);
@@ -95,7 +95,7 @@ export class Side implements AsyncDisposable {
     return path;
   }
 
-  /** What the account has used, and what it was refused. */
+  /** Returns the permissions that the account has used, and the refused requests. */
   async rightsUsed({ namespace, name }: Account): Promise<{ used: Set<Right>; refused: string[] }> {
     const user = `system:serviceaccount:${namespace}:${name}`;
     const text = await readFile(join(this.folder, 'audit.log'), 'utf8');
@@ -107,7 +107,7 @@ export class Side implements AsyncDisposable {
       if (event.user.username !== user || !objectRef) continue;
       if (code === 403) refused.push(`${verb} ${event.requestURI}`);
       used.add(`${verb} ${resourceOf(objectRef)}`);
-      // What apply makes anew asks for this right, too.
+      // An apply that creates an object requires this permission, too.
       if (verb === 'patch' && code === 201) used.add(`create ${resourceOf(objectRef)}`);
     }
     return { used, refused };
@@ -139,7 +139,7 @@ const resourceOf = ({ apiGroup, resource, subresource }: ObjectRef): string =>
 
 function start(name: SideName, flags: readonly string[]): Promise<ControlPlane> {
   if (name === 'real') return startReal({ extraArguments: flags });
-  // Webhooks are on this machine, which an administrator must allow. RBAC is what Hangar has anyway.
+  // Webhooks are on this machine, which an administrator must allow. Hangar has RBAC by default.
   return startHangar(['--store=memory', '--outbound-allow-cidr=127.0.0.1/32', ...flags]);
 }
 
@@ -152,7 +152,7 @@ interface Role {
   }[];
 }
 
-/** What the roles of manifests allow. */
+/** Returns the permissions of the roles in manifests. */
 export function rightsOf(manifests: readonly unknown[]): Set<Right> {
   const rights = new Set<Right>();
   for (const { rules = [] } of manifests as readonly Role[]) {
@@ -168,8 +168,8 @@ export function rightsOf(manifests: readonly unknown[]): Set<Right> {
 }
 
 /**
- * The roles say what was used and nothing else; nothing was refused. Who watches must be allowed to list: not every server tells
- * everything on the watch. `unseen`: what need not happen, or only admission asks for.
+ * Asserts that the roles grant exactly the used permissions, and that no request was refused. A watch requires list: not every server sends
+ * everything on the watch. `unseen`: permissions for requests that need not happen, or that only admission checks.
  */
 export async function assertExactRights(
   side: Side,

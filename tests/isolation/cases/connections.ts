@@ -1,4 +1,4 @@
-/** What depends on real connections: who is known by TLS, which name it was opened for, and how requests follow each other. */
+/** Cases that depend on real connections: authentication by TLS, server names, and sequences of requests. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -131,7 +131,7 @@ export function connectionCases(get: () => World): void {
         const statuses = statusesIn(await port.raw(head({ target: shared, host }, true), adminOf(bob)));
         assert.ok([400, 401].includes(statuses[0]!), `${host}: ${statuses.join()}`);
       }
-      // As it is, in any case and with a port, it does.
+      // Exact, in any case and with a port, it does.
       for (const host of [bob.host, bob.host.toUpperCase(), `${bob.host}:6443`]) {
         assert.deepEqual(statusesIn(await port.raw(head({ target: shared, host }, true), adminOf(bob))), [200], host);
       }
@@ -220,7 +220,7 @@ export function connectionCases(get: () => World): void {
         const resumed = { ...adminOf(bob), servername: bob.host, maxVersion, session };
         const text = await port.raw(head({ target: shared, host: bob.host }, true), resumed);
         const [status] = statusesIn(text);
-        // Resumed it is ada's; not resumed it is what it shows now.
+        // Resumed, it belongs to ada; otherwise it is authenticated by its own certificate.
         assert.ok(status === 401 || status === 421 || text.includes(bob.marker), text.slice(0, 200));
         const stolen = { servername: bob.host, maxVersion, session };
         const other = await port.raw(head({ target: shared, host: bob.host }, true), stolen);
@@ -306,7 +306,7 @@ export function connectionCases(get: () => World): void {
       });
       const begun = port.answered.length;
       const before = await bob.stored();
-      // The path of an aggregated API is the way to a tenant: the server asks itself, as this tenant's front proxy.
+      // The path of an aggregated API is the path to a tenant: the server calls itself, as this tenant's front proxy.
       await own.create('/apis/apiregistration.k8s.io/v1/apiservices', {
         metadata: { name: 'v1alpha1.resourcemanager.miloapis.com' },
         spec: {

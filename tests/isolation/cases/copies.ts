@@ -1,4 +1,4 @@
-/** More than one of something: a second server on the same store, a copy from a backup, the view of all, the records of all. */
+/** Several instances: a second server on the same store, a copy from a backup, the view of all tenants, the records of all tenants. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -25,7 +25,7 @@ export function copyCases(get: () => World): void {
         const old = await world.tenant({ deletionPolicy: 'Destroy' });
         const target = `${old.plane}${inDefault}/configmaps/secret`;
         const ask = () => second.answer('GET', target, old.administrator);
-        // It is known there, when it has heard of it.
+        // Known there as soon as its watch has delivered it.
         for (let wait = 0; (await ask()).status !== 404; wait++) {
           assert.ok(wait < 500, 'it has not heard of it');
           await new Promise((resolve) => setTimeout(resolve, 5));
@@ -69,7 +69,7 @@ export function copyCases(get: () => World): void {
           const received = await world.ask('POST', plane + selfReviews, { body: {}, ...shown });
           assert.equal(received.status, 401, received.text);
         }
-        // What is done to the copy is done to the copy.
+        // Changes of the copy affect the copy only.
         await world.expect(200, 'DELETE', `${plane}${inDefault}/configmaps/shared`);
         await original.get(`${inDefault}/configmaps/shared`);
         const headers = { host: original.host };

@@ -1,4 +1,4 @@
-/** What proves somebody in one control plane is worth nothing in another, whatever is sent with it. */
+/** A credential of one control plane is worthless in another, with any other headers. */
 
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
@@ -12,7 +12,7 @@ import { isPublic, selfReviews, waysTo, withHeaders } from '../testing/ways.ts';
 import { isMarked, inDefault, pkiWorld, withCertificate } from '../testing/world.ts';
 import type { Received, Resident, Shown, World } from '../testing/world.ts';
 
-/** Nobody is let in, nothing is shown, nothing is changed. */
+/** Asserts that no user is authenticated, nothing is shown, and nothing is changed. */
 async function isShutTo(world: World, victim: Resident, shown: Shown, isAll = true): Promise<void> {
   await world.touchesOnly([], async () => {
     for (const { before, host } of waysTo(victim)) {
@@ -27,7 +27,7 @@ async function isShutTo(world: World, victim: Resident, shown: Shown, isAll = tr
   });
 }
 
-/** 401 with each of the tenants that are named, and at the management plane. */
+/** Asserts 401 with each of the given tenants, and at the management plane. */
 async function isNobody(world: World, shown: Shown, ...residents: Resident[]): Promise<void> {
   for (const plane of [...residents.map((one) => one.plane), '']) {
     const { status, text } = await world.ask('POST', `${plane}${selfReviews}`, { body: {}, ...shown });
@@ -61,7 +61,7 @@ export function credentialCases(get: () => World): void {
         for (const [what, shown] of Object.entries(world.ada.credentials)) {
           for (const { method, target, ...sent } of attempts) {
             const received = await world.ask(method, target, { ...sent, ...shown });
-            // Documents are refused with a hint that depends on the credential alone.
+            // Documents are refused with a hint that depends on the credential only.
             const isHint =
               received.status === 404 && /not accept the credential of a control plane/.test(received.text);
             const isFine =
@@ -128,7 +128,7 @@ export function credentialCases(get: () => World): void {
 
     test('a connection that was used in one tenant is nobody in the next, and comes back as who it was', async () => {
       const { ada, bob, server } = get();
-      // One connection: what authenticators remember of it, they remember of this object.
+      // One connection: authenticators cache by this object.
       const peer = ada.administrator.peer!;
       for (const shown of [
         { token: null, peer },
@@ -179,7 +179,7 @@ export function credentialCases(get: () => World): void {
       for (const header of [{}, { kid }, { kid: '' }, { kid: undefined }, { typ: 'at+jwt', kid }]) {
         await isNobody(get(), { token: signed(ada.keys.serviceAccountKey, claims, header) }, ada, bob);
       }
-      // The account is there under the same name, with another uid.
+      // The account exists under the same name, with another uid.
       const own = claimsOf(ada.robot.token!) as Record<string, object>;
       const foreign = { ...own, 'kubernetes.io': claims['kubernetes.io'] };
       await isNobody(get(), { token: signed(ada.keys.serviceAccountKey, foreign) }, ada, bob);
@@ -256,13 +256,13 @@ export function credentialCases(get: () => World): void {
       const request = { commonName: 'admin', organizations: ['system:masters'], usage: 'client', days: 1 } as const;
       await isNobody(get(), withCertificate(issueCertificate(forged, request, pkiWorld)), ada, bob);
       await isNobody(get(), withCertificate(forged), ada, bob);
-      // Everything in it is as the other tenant's CA would write it, but for the signature.
+      // Everything in it is as the other tenant's CA would write it, except the signature.
       const { certificate } = bob.keys.authority;
       for (const { key } of [ada.keys.authority, forged]) {
         await isNobody(get(), withCertificate(issueCertificate({ certificate, key }, request, pkiWorld)), ada, bob);
       }
       await isNobody(get(), withCertificate(ada.keys.authority), ada, bob);
-      // A user's certificate is no CA, whoever has its key.
+      // A user's certificate is not a CA.
       const user = ada.certificate({ commonName: 'hangar-tenant-ca' });
       await isNobody(get(), withCertificate(issueCertificate(user, request, pkiWorld)), ada, bob);
     });

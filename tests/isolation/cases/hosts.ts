@@ -1,4 +1,4 @@
-/** Host names of tenants: each is one tenant's, whoever else would like to have it. */
+/** Host names of tenants: each belongs to one tenant only. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -42,7 +42,7 @@ export function hostCases(get: () => World): void {
     test('stay with the tenant that had them first, also when two got them at once', async () => {
       const world = get();
       const [first, second] = [await world.tenant(), await world.tenant()];
-      // As two servers would write it at the same moment, each without knowing of the other.
+      // As two servers would write it at the same moment, independently.
       const key = `/registry/clusters/root/tenancy.hangar.dev/tenants/${second.name}`;
       const { entry } = await world.server.store.get(key);
       const object = JSON.parse(Buffer.from(entry!.value).toString()) as Data;

@@ -1,4 +1,4 @@
-/** Tenants that come, go, rest and come back: nothing of the one that was is in the one that is. */
+/** Tenants that are created, deleted, suspended and recreated: nothing of a deleted one is in its successor. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -95,7 +95,7 @@ export function lifeCases(get: () => World): void {
       await old.get('/api/v1/namespaces');
       const stale = (await world.server.tenancy.open.peek(old.name))!.plane.store;
       const watch = stale.watch({ prefix: old.prefix });
-      // As on a server that has not heard of it yet: the view stays open.
+      // As on a server that has not seen the deletion yet: the view stays open.
       await world.server.store.commit([
         {
           type: 'deleteRange',
@@ -154,7 +154,7 @@ export function lifeCases(get: () => World): void {
       const world = get();
       const old = await doomed();
       for (let at = 0; at < 20; at++) await old.create(`${inDefault}/configmaps`, { metadata: { name: `c-${at}` } });
-      // Its object, its keys and its host name go; nothing else does.
+      // Its object, its keys and its host name are deleted; nothing else is.
       const isOther = (key: string) =>
         !key.startsWith(old.prefix) && !key.endsWith(`/tenants/${old.name}`) && !key.endsWith(`/${old.host}`);
       const before = await world.stored(isOther);

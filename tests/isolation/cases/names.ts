@@ -1,4 +1,4 @@
-/** Names that look like a part of a way or of a key: they are names, and lead nowhere. */
+/** Names that look like a part of a path or of a key: they are only names. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -6,7 +6,7 @@ import { definition, definitions } from '../../../packages/server/src/testing/te
 import { isMarked, inDefault, planePath, tenants } from '../testing/world.ts';
 import type { Data, Resident, World } from '../testing/world.ts';
 
-/** A valid name that somebody may take for a way. */
+/** Valid names that look like a path. */
 const suggestive = [
   'clusters',
   'control-plane',
@@ -20,7 +20,7 @@ const suggestive = [
   'hangar',
 ];
 
-/** No names at all, or none that a path may have. */
+/** Invalid names, or names that a path must not contain. */
 const devious = [
   '..',
   '.',
@@ -49,7 +49,7 @@ const devious = [
   '%2a',
 ];
 
-/** What is in the store is in the range of the one tenant, under exactly this. */
+/** Asserts that the object is stored in the range of this tenant, under exactly this key. */
 async function isAt(one: Resident, relative: string): Promise<void> {
   const { entry } = await one.world.server.store.get(`${one.prefix}${relative}`);
   assert.ok(entry, `nothing at ${relative}`);
@@ -71,7 +71,7 @@ export function nameCases(get: () => World): void {
             ['control-plane'],
           );
         }
-        // A namespace called `bob` in `ada` is not the way to `bob`.
+        // A namespace `bob` in `ada` does not lead to the tenant `bob`.
         await ada.expect(404, 'GET', '/api/v1/namespaces/bob/configmaps/shared');
         for (const name of suggestive) await ada.remove(`/api/v1/namespaces/${name}/configmaps/control-plane`);
       });
@@ -89,7 +89,7 @@ export function nameCases(get: () => World): void {
           await ada.create(clusters, { ...kind, metadata: { name }, spec: { size: 1 } });
           await isAt(ada, `cluster.x-k8s.io/clusters/${name}`);
         }
-        // The same words as the way to a tenant; behind the way to this one they are a subresource that there is not.
+        // The same words as the path to a tenant; behind the path to this one they are an unknown subresource.
         await ada.expect(404, 'GET', `${clusters}/bob/control-plane`);
         await ada.expect(404, 'GET', `${clusters}/bob/control-plane/api/v1/namespaces`);
         await ada.expect(200, 'DELETE', clusters);
@@ -266,7 +266,7 @@ export function nameCases(get: () => World): void {
           `/${segment}`,
         ]) {
           const { status, text } = await ada.request('GET', target);
-          // A namespace that is not there has no objects.
+          // A namespace that does not exist has no objects.
           assert.ok([400, 404].includes(status) || /"items":\[\]/.test(text), `${target}: ${status} ${text}`);
           const removed = await ada.request('DELETE', target);
           assert.ok([400, 404, 405].includes(removed.status) || /"items":\[\]/.test(removed.text), target);

@@ -1,4 +1,6 @@
-/** Objects by which a control plane is told to ask, call, judge or convert: they are for their own control plane. */
+/**
+ * Objects that make a control plane send requests, call webhooks, evaluate policies or convert: they apply to their own control plane only.
+ */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -23,7 +25,7 @@ let written = 0;
 const writes = async (one: Resident, prefix: string): Promise<number> => {
   const name = `${prefix}-${++written}`;
   const { status } = await one.request('POST', `${inDefault}/configmaps`, { body: { metadata: { name } } });
-  // It may be judged in the meantime.
+  // It may be subject to the policy meanwhile.
   if (status === 201) await one.request('DELETE', `${inDefault}/configmaps/${name}`);
   return status;
 };
@@ -224,7 +226,7 @@ export function pointingCases(get: () => World): void {
         await until('the binding counts', async () => (await may(one, `${inDefault}/configmaps`)) === 200);
       }
       const before = await bob.get(`${rbac}/clusterroles?limit=500`);
-      // More than there was: everything, by aggregation, by replacement, and by a new name.
+      // More permissions: everything, by aggregation, by replacement, and by a new name.
       const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
       await own.create(`${rbac}/clusterroles`, {
         metadata: { name: 'more', labels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } },
@@ -246,7 +248,7 @@ export function pointingCases(get: () => World): void {
       assert.deepEqual((await bob.get(`${rbac}/clusterroles?limit=500`)).items, before.items);
       const { items } = await world.expect(200, 'GET', `${rbac}/clusterroles`);
       assert.ok(items.some(({ metadata }: Data) => metadata.name === 'edit'));
-      // One that is opened afterwards is born with what all are.
+      // A tenant that is opened later has the default objects only.
       const late = await world.tenant();
       await bound(late);
       await until('the binding counts', async () => (await may(late, `${inDefault}/configmaps`)) === 200);

@@ -1,7 +1,7 @@
 /**
- * Random operations in several tenants and at the management plane, against a model of what each must hold. Everything that a
- * tenant stores has its marker in it, and a tenant that was destroyed and made again has another one: no byte of any answer,
- * event, error or figure for one of them has the marker of another, and no key of one of them holds it.
+ * Random operations in several tenants and at the management plane, against a model of their contents. Everything that a tenant stores
+ * contains its marker, and a tenant that was destroyed and recreated has another one: no answer, event, error or metric for one of them
+ * contains the marker of another, and no key of one of them holds it.
  */
 
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ const names = ['clusters', 'control-plane', 'shared', 'x'];
 
 interface Life {
   readonly marker: string;
-  /** name → value; absent: not there. */
+  /** name → value; absent: does not exist. */
   readonly objects: Map<string, string>;
   readonly watches: TestWatch[];
   hasDefinition: boolean;
@@ -31,7 +31,7 @@ class Model {
   readonly name: string;
   life: Life = newLife();
   suspension: 'ReadOnly' | 'Offline' | undefined;
-  /** What a list gave out last. */
+  /** Continue token of the last list. */
   token = '';
   version = '1';
   etag = '"x"';
@@ -84,11 +84,11 @@ interface Step {
   readonly operation: Operation;
 }
 
-/** One run: several control planes, and all that was ever told or stored in them. */
+/** One run: several control planes, and everything that they ever returned or stored. */
 class Run {
   readonly #world: World;
   readonly #planes: readonly Model[];
-  /** Of all lives, also those that ended: the marker → whose it is. */
+  /** Of all lives, also past ones: the marker → its owner. */
   readonly #markers = new Map<string, Life>();
   #count = 0;
 
@@ -203,7 +203,7 @@ class Run {
       case 'undefine': {
         if (!one.life.hasDefinition) break;
         if (await this.#write(one, 'DELETE', `${definitions}/widgets.example.com`, {}, 200)) {
-          // It goes when its objects are gone.
+          // It is deleted when its objects are.
           const isGone = async (): Promise<boolean> =>
             (await this.#ask(one, 'GET', `${definitions}/widgets.example.com`)).status === 404;
           for (let wait = 0; wait < 200 && !(await isGone()); wait++)
@@ -222,7 +222,7 @@ class Run {
       case 'documents':
         for (const target of ['/apis', '/', '/openapi/v3/apis/example.com/v1', definitions]) {
           const { status, text } = await this.#ask(one, 'GET', target);
-          // Its own words are in its own schema, whoever has one of the same name.
+          // Its own texts are in its own schema, also if another tenant has a definition of the same name.
           const isDescribed = one.life.hasDefinition && status === 200 && !['/apis', '/'].includes(target);
           if (isDescribed) assert.ok(text.includes(one.life.marker), `${target} is not of ${one.name}`);
         }
@@ -267,7 +267,7 @@ class Run {
     }
   }
 
-  /** What watches told, and what is stored in the end. */
+  /** Checks the events of watches, and the final content of the store. */
   async end(events: readonly StoreEvent[]): Promise<void> {
     for (const life of this.#markers.values()) this.#checkWatches(life);
     for (const event of events) {
@@ -280,7 +280,7 @@ class Run {
     }
   }
 
-  /** A marker is in the keys of the control plane that it is of. */
+  /** Asserts that a marker is only in the keys of its own control plane. */
   #isInPlace(key: string, value: Uint8Array): void {
     const text = `${key}${Buffer.from(value).toString()}`;
     for (const one of this.#planes) {
@@ -308,7 +308,7 @@ class Run {
     return received;
   }
 
-  /** Whether it was done; a suspended control plane refuses. */
+  /** Resolves with whether it was done; a suspended control plane refuses. */
   async #write(one: Model, method: string, target: string, sent: Sent, expected: number): Promise<boolean> {
     const refusal = one.suspension && { ReadOnly: 403, Offline: 503 }[one.suspension];
     await this.#ask(one, method, target, sent, refusal ?? expected);

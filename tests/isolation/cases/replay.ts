@@ -1,4 +1,4 @@
-/** What one control plane gave out — places in lists, versions, uids, tags — means nothing in another. */
+/** Values that one control plane returned — continue tokens, versions, uids, tags — are meaningless in another. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -170,7 +170,7 @@ export function replayCases(get: () => World): void {
       const theirs = await bob.get(`${inDefault}/configmaps/shared`);
       const moved = { ...theirs, metadata: { ...theirs.metadata, name: 'moved' } };
       const { status } = await ada.request('POST', `${inDefault}/configmaps`, { body: moved });
-      // As kube-apiserver says it: a version may not be set on what is created.
+      // As in kube-apiserver: a version must not be set on creation.
       assert.equal(status, 500);
       const bare = { ...moved, metadata: { ...moved.metadata, resourceVersion: undefined } };
       const made = await ada.create(`${inDefault}/configmaps`, bare);
@@ -263,7 +263,7 @@ export function replayCases(get: () => World): void {
     ]) {
       const { status, text } = await world.ask('GET', `${first.plane}/api/v1/configmaps?${query}`, {});
       assert.equal(status, 410, text);
-      // But for the place that was asked for, which it says again.
+      // Except for the requested path, which the answer repeats.
       assert.ok(!text.includes(first.marker));
     }
     const watch = await world.server.watch(

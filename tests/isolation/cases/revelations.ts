@@ -1,4 +1,4 @@
-/** What answers tell besides their content: who else is here must not be found out by words, by headers, or by the clock. */
+/** Side channels of answers: the existence of other tenants must not be revealed by texts, headers, or timing. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -18,11 +18,11 @@ import {
 } from '../testing/world.ts';
 import type { Received, Resident, Sent, Shown, World } from '../testing/world.ts';
 
-/** All that a client sees of an answer. */
+/** Everything that a client sees of an answer. */
 const seen = ({ status, headers, text }: Received, name: string): string =>
   JSON.stringify([status, headers, text]).replaceAll(name, '<name>');
 
-/** Requests that a server may stumble over before it knows who asks. */
+/** Malformed requests, which may fail before authentication. */
 const clumsy: readonly (Sent & { readonly method: string; readonly target: string })[] = [
   { method: 'GET', target: '/api/v1/namespaces/%zz' },
   { method: 'GET', target: '/api/v1/namespaces/%zz/configmaps/%' },
@@ -45,7 +45,7 @@ const clumsy: readonly (Sent & { readonly method: string; readonly target: strin
 
 export function revelationCases(get: () => World): void {
   describe('whether a tenant is there', () => {
-    /** Each in another state; the last two are not there at all. */
+    /** Each in another state; the last two do not exist. */
     async function states(): Promise<string[]> {
       const world = get();
       const [open, readOnly, offline, retained, closed] = await Promise.all(
@@ -117,7 +117,7 @@ export function revelationCases(get: () => World): void {
         };
         for (const [kind, name] of Object.entries(kinds)) await ask(kind, name);
         for (const kind of Object.keys(tookMs)) tookMs[kind]!.pop();
-        // At once and interleaved: what else this machine does, it does to all of them alike.
+        // Concurrent and interleaved: other load of this machine affects all of them alike.
         await Promise.all(
           Array.from({ length: 5 }, async () => {
             for (const [kind, name] of Object.entries(kinds)) await ask(kind, name);
@@ -128,7 +128,7 @@ export function revelationCases(get: () => World): void {
         Object.entries(tookMs).map(([kind, all]) => [kind, all.toSorted((a, b) => a - b)[all.length >> 1]!]),
       );
       const all = Object.values(medians);
-      // All are answered at the same beat; where this machine is late, it is late for some of each.
+      // All are answered in the same interval; delays of this machine affect some of each.
       assert.ok(Math.max(...all) - Math.min(...all) < 50, JSON.stringify(medians));
       assert.ok(Math.min(...all) > 90, JSON.stringify(medians));
     });

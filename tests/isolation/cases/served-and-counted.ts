@@ -1,4 +1,4 @@
-/** What is served and what is counted, in one tenant and in the next, under the same names. */
+/** Served resources and metrics of two tenants under the same names. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import { definition, definitions, version, widget, widgets } from '../../../pack
 import { garbage, isMarked, inDefault, nothing, plain, tenants, until } from '../testing/world.ts';
 import type { Data, World } from '../testing/world.ts';
 
-/** By the feed of all tenants, to the platform's administrator. */
+/** By the feed of all tenants, as the platform's administrator. */
 async function toldAtFirst({ server }: World): Promise<string> {
   let text = '';
   const sink = new ReadingSink((chunk) => (text += chunk.toString()));

@@ -1,4 +1,4 @@
-/** Who somebody is, asked in another control plane than his own; and users of the management plane in tenants. */
+/** Users in other control planes than their own; and users of the management plane in tenants. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -20,7 +20,7 @@ import {
 } from '../testing/world.ts';
 import type { Received, Resident, Shown, World } from '../testing/world.ts';
 
-/** 401 with each of the tenants that are named, and at the management plane. */
+/** Asserts 401 with each of the given tenants, and at the management plane. */
 async function isNobody(world: World, shown: Shown, ...residents: Resident[]): Promise<void> {
   for (const plane of [...residents.map((one) => one.plane), '']) {
     const { status, text } = await world.ask('POST', `${plane}${selfReviews}`, { body: {}, ...shown });
@@ -138,7 +138,7 @@ export function whoIsWhoCases(get: () => World): void {
 
     test('of a certificate and of a token are not mixed up on one connection', async () => {
       const { ada, bob, server } = get();
-      // The connection proves a master of the platform; the token is one of a tenant.
+      // The connection authenticates a master of the platform; the token is one of a tenant.
       const peer = platformPeer('boss', ['system:masters']);
       for (const one of [ada, bob]) {
         const received = await server.request('POST', one.plane + selfReviews, { body: {}, ...ada.robot, peer });

@@ -16,7 +16,7 @@ import type { World } from './world.ts';
 
 export { serving, showing };
 
-/** Of the management plane's users. */
+/** CA of the management plane's users. */
 export const platformCa: KeyPair = createAuthority('hangar-ca', 10, pkiWorld);
 
 const patienceMs = 10_000;
@@ -24,7 +24,7 @@ const patienceMs = 10_000;
 export class Port implements AsyncDisposable {
   readonly #port: TestPort;
   readonly #open: (TLSSocket | ClientHttp2Session)[] = [];
-  /** What was asked, and what it was answered with. */
+  /** Requests and the status of their answers. */
   readonly answered: { readonly target: string; readonly status: number }[];
   /** Of the last connection. */
   session: Buffer | undefined;
@@ -54,7 +54,7 @@ export class Port implements AsyncDisposable {
     return this.#port.listener.port;
   }
 
-  /** Speaks no protocol of its own. By its address, without a server name, unless it is told one. */
+  /** Opens a socket without a protocol. By its address, without a server name by default. */
   async socket(options: ConnectionOptions = {}): Promise<TLSSocket> {
     const socket = connect({
       host: '127.0.0.1',
@@ -70,7 +70,7 @@ export class Port implements AsyncDisposable {
     return socket;
   }
 
-  /** All that comes back until the server closes the connection, or until so many answers came. */
+  /** Returns all data until the server closes the connection, or until this many answers. */
   async raw(bytes: string, options: ConnectionOptions = {}, answers = Infinity): Promise<string> {
     const socket = await this.socket(options);
     let text = '';
@@ -109,7 +109,7 @@ export interface Http2Answer {
   readonly text: string;
 }
 
-/** One request on a connection of HTTP/2. */
+/** Sends one request on an HTTP/2 connection. */
 export function request2(session: ClientHttp2Session, headers: Record<string, string>): Promise<Http2Answer> {
   return new Promise((resolve) => {
     const stream = session.request({ ':method': 'GET', ...headers }, { endStream: true });

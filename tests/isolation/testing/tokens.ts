@@ -1,10 +1,10 @@
-/** Tokens that nobody issued. */
+/** Forged tokens. */
 
 import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto';
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** The name of a key, as issuers make it: the SHA-256 of the public key. */
+/** The id of a key, as issuers compute it: the SHA-256 of the public key. */
 export const keyIdOf = (pem: string): string =>
   Buffer.from(
     hash('sha256', createPublicKey(pem).export({ type: 'spki', format: 'der' }), 'base64'),

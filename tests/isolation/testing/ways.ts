@@ -1,10 +1,10 @@
-/** Ways to a tenant, and what may be asked on each of them. */
+/** Addresses of a tenant, and the requests that each of them accepts. */
 
 import type { Resident, Shown } from './world.ts';
 
 export const selfReviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-/** The ways to a tenant: what stands before a path, and the host that is asked for. */
+/** Returns the addresses of a tenant: the prefix of a path, and the host. */
 export const waysTo = ({ name, plane, host }: Resident) => [
   { before: plane },
   { before: `/projects/${name}/control-plane` },
@@ -17,5 +17,5 @@ export const withHeaders = (shown: Shown, headers: Record<string, string | strin
   headers: { ...shown.headers, ...headers },
 });
 
-/** Whoever knows a host name may ask after its health, as of any server: it says nothing of anybody. */
+/** Health of a known host name is public, as of any server: it reveals nothing. */
 export const isPublic = (target: string): boolean => /^\/(?:version|readyz|livez|healthz)/.test(target);

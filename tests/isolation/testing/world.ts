@@ -1,12 +1,12 @@
 /**
- * Two tenants that know nothing of each other, and those who try to get from one into the other:
+ * Two isolated tenants, and clients that try to get from one into the other:
  *
- *   ada, bob    tenants with hosts of their own; each has an administrator, users, accounts, tokens, and a marker that is in
- *               everything it stores: whoever is answered with another one's marker has seen too much
+ *   ada, bob    tenants with their own hosts; each has an administrator, users, accounts, tokens, and a marker that is in
+ *               everything it stores: an answer with the marker of another tenant is a leak
  *   master      of the platform: in system:masters of the management plane
- *   plain       known to the management plane, with no rights there
+ *   plain       a user of the management plane without permissions there
  *
- * Everything is asked in process, through the router, with real keys and certificates.
+ * All requests are in process, through the router, with real keys and certificates.
  */
 
 import assert from 'node:assert/strict';
@@ -30,7 +30,7 @@ import { signed } from './tokens.ts';
 export { planePath, tenants };
 export type { Data, Received, Sent };
 
-/** What somebody shows with a request. */
+/** Credentials of a request. */
 export type Shown = Pick<Sent, 'token' | 'peer' | 'headers'>;
 
 export const master: Shown = { token: 'admin' };
@@ -42,7 +42,7 @@ export const garbage: Shown = { token: 'garbage' };
 const plainUser: StaticToken = { token: plainToken, user: 'plain', uid: 'plain', groups: ['plainfolk'] };
 export const pkiWorld = { clock: systemClock, random: systemRandom };
 
-/** A connection on which this certificate was shown, which TLS could not verify. */
+/** A connection with this certificate, which TLS could not verify. */
 export const peerWith = ({ certificate }: Pick<KeyPair, 'certificate'>): Peer => {
   const { raw } = new X509Certificate(certificate);
   return { address: '127.0.0.1', certificate: undefined, unverified: { der: () => raw } };
@@ -50,7 +50,7 @@ export const peerWith = ({ certificate }: Pick<KeyPair, 'certificate'>): Peer =>
 
 export const withCertificate = (pair: KeyPair): Shown => ({ token: null, peer: peerWith(pair) });
 
-/** A connection whose certificate TLS verified: the management plane's CA has signed it. */
+/** A connection whose certificate TLS verified: it is signed by the management plane's CA. */
 export const platformPeer = (commonName: string, organizations: readonly string[] = []): Peer => ({
   address: '127.0.0.1',
   certificate: {
@@ -62,7 +62,7 @@ export const platformPeer = (commonName: string, organizations: readonly string[
   } as unknown as NonNullable<Peer['certificate']>,
 });
 
-/** One tenant with everything that somebody could take from it. */
+/** One tenant with everything that could be stolen from it. */
 export class Resident {
   readonly world: World;
   readonly name: string;
@@ -72,11 +72,11 @@ export class Resident {
   keys!: TenantKeys;
   /** In system:masters of the tenant, by certificate. */
   administrator!: Shown;
-  /** A user of the tenant without rights, by certificate. */
+  /** A user of the tenant without permissions, by certificate. */
   user!: Shown;
-  /** Of the service account `robot`, who may do everything in the tenant. */
+  /** Of the service account `robot`, which has all permissions in the tenant. */
   robot!: Shown;
-  /** A token in a Secret, of the old kind, of the same account. */
+  /** A legacy token in a Secret, of the same account. */
   legacy!: Shown;
   bootstrapper!: Shown;
 
@@ -88,7 +88,7 @@ export class Resident {
     this.marker = marker;
   }
 
-  /** As its administrator. */
+  /** Sends a request as its administrator. */
   request(method: string, target: string, sent: Sent = {}): Promise<Received> {
     return this.world.server.request(method, this.plane + target, { ...this.administrator, ...sent });
   }
@@ -105,7 +105,7 @@ export class Resident {
   merge = (target: string, body: object): Promise<Data> =>
     this.expect(200, 'PATCH', target, { body, contentType: 'application/merge-patch+json' });
 
-  /** A certificate of the tenant's own CA. */
+  /** Issues a certificate of the tenant's own CA. */
   certificate(request: Partial<CertificateRequest>): KeyPair {
     return issueCertificate(this.keys.authority, { commonName: 'x', usage: 'client', days: 1, ...request }, pkiWorld);
   }
@@ -114,10 +114,10 @@ export class Resident {
     return `/registry/clusters/${this.name}/`;
   }
 
-  /** All that this tenant has, but for what the server writes down by itself. */
+  /** All keys of this tenant, except those that the server writes by itself. */
   stored = (): Promise<Map<string, string>> => this.world.stored((key) => key.startsWith(this.prefix));
 
-  /** Every kind of credential that the tenant knows, by what it is. */
+  /** Every kind of credential of the tenant, by name. */
   get credentials(): Readonly<Record<string, Shown>> {
     const { administrator, user, robot, legacy, bootstrapper } = this;
     return {
@@ -145,7 +145,7 @@ export class World implements AsyncDisposable {
     this.bob = new Resident(this, 'bob', marker());
   }
 
-  /** The store stays the caller's to close. */
+  /** The caller closes the store. */
   static async open(store: Store, options: TenancyServerOptions = {}): Promise<World> {
     const outbound = new Outbound({ allow: ['127.0.0.0/8'] });
     const server = await TenancyServer.open({
@@ -153,7 +153,7 @@ export class World implements AsyncDisposable {
       tokens: [plainUser],
       outbound,
       ...options,
-      // Thousands of refusals: what the pace is for has a case of its own.
+      // Thousands of refusals: the pace has a separate case.
       tenancy: { strangersPaceMs: 0, ...options.tenancy },
     });
     const world = new World(server, outbound);
@@ -161,26 +161,26 @@ export class World implements AsyncDisposable {
     return world;
   }
 
-  /** A tenant for one case, with what `ada` and `bob` have. */
+  /** Creates a tenant for one case, with the same content as `ada` and `bob`. */
   async tenant(spec: object = {}): Promise<Resident> {
     const one = new Resident(this, `case-${++this.#made}`, marker());
     await furnish(one, spec);
     return one;
   }
 
-  /** The name of a tenant that nobody made. */
+  /** Returns the name of a tenant that does not exist. */
   unused = (): string => `unused-${++this.#made}`;
 
   ask(method: string, target: string, sent: Sent): Promise<Received> {
     return this.server.request(method, target, sent);
   }
 
-  /** As the platform's administrator. */
+  /** Sends a request as the platform's administrator. */
   expect(status: number, method: string, target: string, sent: Sent = {}): Promise<Data> {
     return this.server.expect(status, method, target, sent);
   }
 
-  /** `key` → version and value of all keys that are chosen. */
+  /** Returns the selected keys: `key` → version and value. */
   async stored(isChosen: (key: string) => boolean): Promise<Map<string, string>> {
     const { entries } = await this.server.store.range(everything);
     return new Map(
@@ -190,7 +190,7 @@ export class World implements AsyncDisposable {
     );
   }
 
-  /** What is done touches no key but those of the tenants that are named. */
+  /** Asserts that `act` changes only keys of the given tenants. */
   async touchesOnly<T>(residents: readonly Resident[], act: () => Promise<T>): Promise<T> {
     const isElsewhere = (key: string): boolean => !residents.some(({ prefix }) => key.startsWith(prefix));
     const before = await this.stored(isElsewhere);
@@ -211,7 +211,7 @@ export class World implements AsyncDisposable {
 
 const textOf = ({ value }: Entry): string => Buffer.from(value).toString('latin1');
 
-/** As it is, or as Secrets have it. */
+/** Plain, or encoded as in Secrets. */
 export const isMarked = (text: string, mark: string): boolean =>
   text.includes(mark) || text.includes(Buffer.from(mark.slice(0, 15)).toString('base64'));
 
@@ -220,7 +220,7 @@ export const marker = (): string => `m${randomBytes(8).toString('hex')}`;
 export const inDefault = '/api/v1/namespaces/default';
 export const rbac = '/apis/rbac.authorization.k8s.io/v1';
 
-/** Until this holds; what follows objects needs a moment. */
+/** Waits until the condition holds; followers need a moment. */
 export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     if (await isSo()) return;

@@ -1,4 +1,4 @@
-/** `hangar up` as a person starts it, in a process of its own, and kubectl beside it. */
+/** `hangar up` as a user starts it, in a separate process, and kubectl beside it. */
 
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -41,7 +41,7 @@ export class Program {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Rejects with what it said when it ends, or takes too long. */
+  /** Rejects with its output when it exits, or on timeout. */
   async until(isSo: () => boolean | Promise<boolean>): Promise<void> {
     const deadlineMs = performance.now() + patienceMs;
     while (!(await isSo())) {
@@ -74,7 +74,7 @@ export class Platform implements AsyncDisposable {
     this.#kubectl = kubectl;
   }
 
-  /** A folder, and nothing that runs. */
+  /** Creates a folder without running processes. */
   static async prepare(): Promise<Platform> {
     return new Platform(await mkdtemp(join(tmpdir(), 'hangar-platform-')), await tool('kubectl'));
   }
@@ -87,7 +87,7 @@ export class Platform implements AsyncDisposable {
     return join(this.dataFolder, name);
   }
 
-  /** A file of its folder; answers where it is. */
+  /** Writes a file to its folder; resolves with its path. */
   async write(name: string, text: string): Promise<string> {
     const path = join(this.folder, name);
     await writeFile(path, text, { mode: 0o600 });
@@ -98,20 +98,20 @@ export class Platform implements AsyncDisposable {
     return this.#running!;
   }
 
-  /** Does not wait for anything. */
+  /** Starts without waiting. */
   launch(...args: readonly string[]): Program {
     this.#running = new Program('up', '--data-dir', this.dataFolder, '--port', '0', ...args);
     return this.#running;
   }
 
-  /** Resolves when it has said that it is ready, with the address that it told. */
+  /** Resolves when it is ready, with the address that it printed. */
   async start(...args: readonly string[]): Promise<string> {
     const running = this.launch(...args);
     await running.until(() => running.output.stdout.includes('Ctrl-C'));
     return running.output.stdout.split('\n', 1)[0]!.replace(/^ready /, '');
   }
 
-  /** What kubectl prints; rejects when it fails. */
+  /** Resolves with the output of kubectl; rejects when it fails. */
   async kubectl(kubeconfig: string, ...args: readonly string[]): Promise<string> {
     const cache = join(this.folder, 'kubectl-cache');
     const all = ['--kubeconfig', this.file(kubeconfig), '--cache-dir', cache, ...args];

@@ -1,4 +1,4 @@
-/** A server that has forgotten what happened while nobody was listening. */
+/** A server whose history was compacted while no client was watching. */
 
 import assert from 'node:assert/strict';
 import { ConfigMap } from '@hangar/client/kinds/core-v1';
@@ -38,7 +38,7 @@ export const forgetting: readonly Case[] = [
       await admin.patch(ConfigMap, partOf('changes'), { type: 'merge', body: { data: { text: 'spoiled' } } });
       await admin.delete(ConfigMap, partOf('goes'));
       await admin.create(Widget, { metadata: { namespace, name: 'comes' }, spec: { size: 2 } });
-      // What the server still knows by heart goes with its process.
+      // The server's in-memory history is lost with its process.
       await plane.crash();
       await ground.compact();
       await plane.resume();

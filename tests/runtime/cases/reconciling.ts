@@ -1,4 +1,4 @@
-/** for, owns, watches: what is asked for comes to be, and stays. */
+/** for, owns, watches: the desired state is reached, and kept. */
 
 import assert from 'node:assert/strict';
 import { find } from '@hangar/client';

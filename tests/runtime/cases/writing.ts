@@ -1,4 +1,4 @@
-/** Writers that meet: conflicts, fields of others, what people are told. */
+/** Concurrent writers: conflicts, fields of others, output for users. */
 
 import assert from 'node:assert/strict';
 import { connect } from '@hangar/client';

@@ -1,4 +1,4 @@
-/** One behaviour of the runtime, the same on every server. Each has a namespace of its own. */
+/** One behaviour of the runtime, the same on every server. Each has its own namespace. */
 
 import type { Ground } from './ground.ts';
 

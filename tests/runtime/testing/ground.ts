@@ -1,4 +1,4 @@
-/** A server that the suite runs on, and what the cases ask of it besides the runtime itself. */
+/** A server that the suite runs on, with helpers for the cases besides the runtime itself. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -15,11 +15,11 @@ const execute = promisify(execFile);
 
 export class Ground implements AsyncDisposable {
   readonly plane: RestartableControlPlane;
-  /** An administrator's. */
+  /** Of an administrator. */
   readonly config: ClusterConfig;
-  /** Asks the server, always. */
+  /** Reads from the server, without a cache. */
   readonly admin: Client;
-  /** Forgets the store's history up to now. */
+  /** Compacts the store's history up to now. */
   readonly compact: () => Promise<void>;
   #namespaces = 0;
 
@@ -41,14 +41,14 @@ export class Ground implements AsyncDisposable {
     }
   }
 
-  /** A new one for each case, so that none sees another's objects. */
+  /** Creates a new namespace for each case, so that none sees the objects of another. */
   async namespace(): Promise<string> {
     const name = `case-${++this.#namespaces}`;
     await this.admin.create(Namespace, { metadata: { name } });
     return name;
   }
 
-  /** What people see. */
+  /** Returns the output that users see. */
   async kubectl(...args: readonly string[]): Promise<string> {
     const { stdout } = await execute(await tool('kubectl'), [`--kubeconfig=${this.plane.kubeconfig}`, ...args]);
     return stdout;

@@ -1,10 +1,10 @@
-/** What a handler was told, and whether it can be true. */
+/** Records the events of a handler, and checks that they are possible. */
 
 import type { ApiObject } from '@hangar/client';
 import type { EventHandler } from '@hangar/runtime';
 
 export class History implements EventHandler {
-  /** By name, the version. */
+  /** Versions by name. */
   readonly known = new Map<string, string>();
   readonly contradictions: string[] = [];
 

@@ -1,4 +1,4 @@
-/** A line between an operator and its server that a test can cut: TCP, so that nothing of the client is replaced. */
+/** A TCP connection between an operator and its server that a test can cut, so that no part of the client is replaced. */
 
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -14,7 +14,7 @@ export class Link implements AsyncDisposable {
     this.#server = server;
   }
 
-  /** To the server of the config; `through` is the config for whoever is to use it. */
+  /** Connects to the server of the config; `through` is the config of the link. */
   static async open(config: ClusterConfig): Promise<{ link: Link; through: ClusterConfig }> {
     const { hostname, port } = new URL(config.server);
     const server = createServer();
@@ -25,7 +25,7 @@ export class Link implements AsyncDisposable {
     return { link, through: { ...config, server: `https://127.0.0.1:${own}` } };
   }
 
-  /** What is open breaks, and nothing new gets through. */
+  /** Breaks open connections, and refuses new ones. */
   cut(): void {
     this.#isCut = true;
     for (const socket of this.#sockets) socket.destroy();

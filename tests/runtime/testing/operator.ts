@@ -1,4 +1,4 @@
-/** A manager in this process that works on a server over TLS, as its kubeconfig says. */
+/** A manager in this process that works on a server over TLS, by its kubeconfig. */
 
 import { connect } from '@hangar/client';
 import type { Client, ClusterConfig } from '@hangar/client';
@@ -20,7 +20,7 @@ export interface OperatorOptions extends Omit<
 export class Operator implements AsyncDisposable {
   readonly manager: Manager;
   readonly client: Client;
-  /** What it would have told people: warnings and errors. */
+  /** Its warnings and errors. */
   readonly logged: string[] = [];
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -33,7 +33,7 @@ export class Operator implements AsyncDisposable {
     setUp?.(this.manager);
   }
 
-  /** Everything that it begins with has begun. */
+  /** Resolves when everything has started. */
   static async start(config: ClusterConfig, options: OperatorOptions): Promise<Operator> {
     const operator = new Operator(config, options);
     operator.start();
@@ -46,7 +46,7 @@ export class Operator implements AsyncDisposable {
     this.#running.catch(() => {});
   }
 
-  /** Rejects with what ended it, if it was not asked to. */
+  /** Rejects with its fatal error, if it was not stopped. */
   get ended(): Promise<void> {
     return this.#running;
   }
@@ -62,7 +62,7 @@ export class Operator implements AsyncDisposable {
   }
 }
 
-/** Widgets, what they own, and the ConfigMap that all of a namespace's depend on. */
+/** Adds a controller of Widgets, their objects, and the ConfigMap that all Widgets of a namespace depend on. */
 export const addWidgetController = (manager: Manager, reconcile: Reconciler): Controller =>
   manager.controller({
     name: 'widget',

@@ -1,4 +1,4 @@
-/** Waits for what other processes do: asked again and again, with a bound. */
+/** Waits for other processes: polls, with a timeout. */
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const askEveryMs = 20;
 const withinMs = 60_000;
 
-/** Resolves when it is so; fails with what was last thrown, or with the sentence. */
+/** Resolves when the condition holds; fails with the last error, or with the sentence. */
 export async function until(what: string, isSo: () => Promise<unknown> | unknown): Promise<void> {
   let thrown: unknown;
   for (const endMs = performance.now() + withinMs; ; await sleep(askEveryMs)) {

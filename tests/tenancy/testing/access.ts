@@ -1,4 +1,4 @@
-/** A control plane as one user sees it: requests and watches over TLS, with what its kubeconfig says. */
+/** A control plane as one user sees it: requests and watches over TLS, by its kubeconfig. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ export interface Asked {
 export interface Got {
   readonly status: number;
   readonly bytes: Buffer;
-  /** Parsed; undefined when it is no JSON. */
+  /** Parsed; undefined if it is not JSON. */
   readonly data: Data;
 }
 
@@ -50,7 +50,7 @@ export class Access implements Disposable {
     return Access.from(await readFile(kubeconfig, 'utf8'));
   }
 
-  /** The text of a kubeconfig. */
+  /** Parses the text of a kubeconfig. */
   static from(text: string): Access {
     const { clusters, users } = parseYaml(text).value as Data;
     const { cluster } = clusters[0];
@@ -63,7 +63,7 @@ export class Access implements Disposable {
     });
   }
 
-  /** The same user elsewhere, or somebody else here. */
+  /** The same user at another address, or another user here. */
   as(changes: Partial<Credentials>): Access {
     return new Access({ ...this.credentials, ...changes });
   }
@@ -94,7 +94,7 @@ export class Access implements Disposable {
     this.expect(200, 'PATCH', target, { body, contentType: mergePatch });
   remove = (target: string): Promise<Data> => this.expect(200, 'DELETE', target);
 
-  /** Events until the caller stops, or the server does. */
+  /** Yields events until the caller or the server stops. */
   async *watch(target: string): AsyncGenerator<{ type: string; object: Data }, void, void> {
     const answer = await this.#begin('GET', target, undefined, '');
     assert.equal(answer.statusCode, 200, target);
@@ -110,7 +110,7 @@ export class Access implements Disposable {
     }
   }
 
-  /** A request whose body the caller writes. */
+  /** Starts a request whose body the caller writes. */
   upload(method: string, target: string, length: number): ClientRequest {
     const headers = { 'content-type': 'application/octet-stream', 'content-length': length };
     const outgoing = request(this.credentials.url + target, { method, agent: this.#agent, headers });

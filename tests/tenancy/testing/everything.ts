@@ -1,4 +1,4 @@
-/** All objects of a control plane, by what its discovery says there is. */
+/** Lists all objects of a control plane, by its discovery. */
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ interface Served {
   readonly verbs: readonly string[];
 }
 
-/** Not stored, but made of what the server looks at. */
+/** Not stored, but computed by the server. */
 const notStored = new Set(['/api/v1/componentstatuses']);
 
 export async function listedPaths(access: Access): Promise<string[]> {
@@ -27,7 +27,7 @@ export async function listedPaths(access: Access): Promise<string[]> {
   return paths.filter((path) => !notStored.has(path)).sort();
 }
 
-/** The real server opens a custom resource when it is first asked for. */
+/** The real server starts serving a custom resource at the first request. */
 async function listed(access: Access, path: string): Promise<Data> {
   for (;;) {
     const got = await access.ask('GET', path);

@@ -10,7 +10,7 @@ import { Access } from './access.ts';
 import type { Data } from './access.ts';
 
 export const tenants = '/apis/tenancy.hangar.dev/v1alpha1/tenants';
-/** Nobody connects to it: each replica is asked under its own address. */
+/** Never connected to: each replica is requested under its own address. */
 export const externalUrl = 'https://hangar.test:6443';
 
 export interface Replica {
@@ -24,7 +24,7 @@ export interface Replica {
 export interface Hangars extends AsyncDisposable {
   readonly etcdUrl: string;
   readonly replicas: readonly Replica[];
-  /** Goes away with them. */
+  /** Removed with them. */
   readonly folder: string;
 }
 
@@ -41,7 +41,7 @@ export async function startHangars(
   started.defer(() => etcd.stop());
   const etcdUrl = etcd.endpoints[0]!;
   const replicas: Replica[] = [];
-  // One after the other: the first one makes the keys that all of them have.
+  // One after the other: the first one creates the keys that all of them share.
   for (let at = 0; at < count; at++) {
     const plane = await startHangar([
       '--store=etcd',
@@ -66,7 +66,7 @@ export const tenant = (name: string, spec: object = {}): object => ({
   spec: { deletionPolicy: 'Destroy', ...spec },
 });
 
-/** A tenant's administrator, by a certificate of the tenant's own CA. */
+/** Returns access for a tenant's administrator, by a certificate of the tenant's own CA. */
 export async function administratorOf(replica: Replica, name: string): Promise<Access> {
   const { status } = (await replica.root.create(`${tenants}/${name}/kubeconfig`, {})) as Data;
   return Access.from(status.kubeconfig).as({ url: replica.tenantUrl(name) });

@@ -11,9 +11,9 @@ import type { Access, Data } from './access.ts';
 export interface DedicatedOptions {
   readonly etcdUrl: string;
   readonly path: string;
-  /** What `tenants/keys` answers. */
+  /** The answer of `tenants/keys`. */
   readonly keys: Data;
-  /** An administrator of the tenant: with the same certificate here. */
+  /** An administrator of the tenant, with the same certificate here. */
   readonly administrator: Access;
   readonly more?: readonly string[];
 }
@@ -48,7 +48,7 @@ export function startOnTenant({ etcdUrl, path, keys, administrator, more = [] }:
       '--requestheader-extra-headers-prefix=X-Remote-Extra-',
       '--authorization-mode=Node,RBAC',
       '--service-cluster-ip-range=10.0.0.0/24',
-      // What it would write of itself into the tenant: where it is.
+      // Does not write its own address into the tenant.
       '--endpoint-reconciler-type=none',
       ...more,
     ]);

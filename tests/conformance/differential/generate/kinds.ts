@@ -9,12 +9,12 @@ import { customSamples, definitions } from './definitions.ts';
 export interface Kind {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Of the collection, with `{ns}` where it is in a namespace. */
+  /** Path of the collection, with `{ns}` for the namespace. */
   readonly path: string;
   readonly namespaced: boolean;
   /** Without type and name. */
   readonly bodies: readonly JsonObject[];
-  /** Merge patches that make sense, with the subresource that they are for. */
+  /** Meaningful merge patches, with their subresource. */
   readonly changes: readonly { readonly subresource: string; readonly patch: JsonObject }[];
   readonly subresources: readonly string[];
   /** Of built-in kinds. */
@@ -105,10 +105,10 @@ interface CustomSpec {
 }
 
 const [builtin, custom] = [builtinKinds(), customKinds()];
-/** Where most of a cluster's traffic is. */
+/** Kinds with most of a cluster's traffic. */
 const favourites = new Set(['ConfigMap', 'Secret', 'Service', 'Deployment', 'StatefulSet', 'Job', 'CronJob', 'Pod']);
 
-/** Picked from evenly: what deserves more attention is in it more than once. */
+/** Picked from evenly: kinds with more weight occur more than once. */
 export const kinds: readonly Kind[] = [
   ...builtin,
   ...Array.from({ length: 3 }, () => builtin.filter(({ kind }) => favourites.has(kind))).flat(),

@@ -1,6 +1,6 @@
 /**
- * A sequence of requests about a few objects of one or two kinds, from a seed alone. Most requests make sense where they
- * stand; the others are wrong in the ways that clients are.
+ * Generates a sequence of requests about a few objects of one or two kinds, from a seed alone. Most requests are meaningful in their
+ * context; the others contain typical errors of clients.
  */
 
 import { isObject } from '@hangar/api';
@@ -28,12 +28,12 @@ export function sequence(seed: number): Step[] {
 
 type Operation = (random: Random, kind: Kind, name: string) => Step;
 
-/** Objects of the cluster are told apart by their sequence. */
+/** Cluster-scoped objects are distinguished by their sequence. */
 const nameOf = (kind: Kind, name: string): string => (kind.namespaced ? name : `{ns}-${name}`);
 const objectPath = (kind: Kind, name: string): string => `${kind.path}/${nameOf(kind, name)}`;
 const json = (value: unknown): Body => ({ type: 'json', value });
 
-/** A whole object: a sample, perhaps changed. */
+/** Returns a whole object: a sample, perhaps changed. */
 function object(random: Random, kind: Kind, name: string): JsonObject {
   let body: unknown = structuredClone(pick(random, kind.bodies));
   if (kind.struct && chance(random, 0.25)) body = withRandomFields(random, kind.struct, body as JsonObject);
@@ -114,7 +114,7 @@ function scale(random: Random, kind: Kind, name: string): JsonObject {
   return chance(random, 0.2) ? (mutate(random, whole) as JsonObject) : whole;
 }
 
-/** A merge patch that somebody might make. */
+/** Returns a merge patch that a user might send. */
 function change(random: Random, kind: Kind, subresource: string): JsonObject {
   const fitting = kind.changes.filter((one) => one.subresource === subresource);
   if (fitting.length > 0 && chance(random, 0.5)) return pick(random, fitting).patch;
@@ -146,7 +146,7 @@ const patchTypes = {
   strategic: 'application/strategic-merge-patch+json',
 };
 
-/** Some patches insist on a version. */
+/** Some patches contain a version as precondition. */
 function withVersion(random: Random, type: string, body: unknown): unknown {
   if (type === 'json' || !isObject(body) || chance(random, 0.85)) return body;
   const metadata = isObject(body['metadata']) ? body['metadata'] : {};
@@ -228,7 +228,7 @@ const accepts = [
 
 function list(random: Random, kind: Kind, name: string): Step {
   const path = objectPath(kind, name);
-  // Lists of the cluster show what other sequences made.
+  // Lists of the cluster contain objects of other sequences.
   const query = kind.namespaced ? listQuery(random) : { fieldSelector: `metadata.name=${nameOf(kind, name)}` };
   return { method: 'GET', object: path, path: kind.path, query };
 }
@@ -239,7 +239,7 @@ function removeAll(random: Random, kind: Kind, name: string): Step {
   return { method: 'DELETE', object: objectPath(kind, name), path: kind.path, query };
 }
 
-/** How often each comes, among 20. */
+/** Weights, out of 20. */
 const weights: readonly (readonly [weight: number, operation: Operation])[] = [
   [2, create],
   [3, update],
