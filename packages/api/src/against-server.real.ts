@@ -1,4 +1,4 @@
-/** The table and the codecs against a real kube-apiserver: what it serves, how it answers, where it stores. */
+/** The table and the codecs against a real kube-apiserver: served resources, answers, and storage. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -43,7 +43,7 @@ interface ApiResource {
   readonly categories?: readonly string[];
 }
 
-/** As a resource list of the server has it. */
+/** As in a resource list of the server. */
 function listed(resource: BuiltinResource): ApiResource[] {
   const { name, singular, namespaced, kind, verbs, shortNames, categories } = resource;
   const subresources = resource.subresources.map((one) => ({

@@ -1,6 +1,6 @@
 /**
- * A list whose items are made one at a time, while it is written: a list of tens of megabytes is never in memory as objects.
- * In the place of an array, it may be the value of a field at the top of an object that is written in pieces.
+ * A list whose items are created one at a time, while it is written: a list of tens of megabytes is never in memory as objects. It may
+ * replace an array in a field at the top of an object that is written in pieces.
  */
 export class LazyList<T = unknown> {
   readonly length: number;

@@ -24,7 +24,7 @@ export const decodedObjectsMax = (bodyBytes: number): number => 100_000 + Math.f
 export const bodyWeightMax = 100_000;
 export const wideFrom = 256;
 
-/** How many problems a strict decoding lists, as kube-apiserver does. */
+/** Number of problems that a strict decoding lists, as in kube-apiserver. */
 export const strictProblemsMax = 100;
 
 /** Nodes that the aliases of one YAML document may add to it. */

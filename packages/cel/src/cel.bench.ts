@@ -1,6 +1,6 @@
 /**
- * `node packages/cel/src/cel.bench.ts`: evaluations per second of rules as they stand in CustomResourceDefinitions, each
- * on one core, after warming up; and how long compiling one takes.
+ * `node packages/cel/src/cel.bench.ts`: measures evaluations per second of typical rules of CustomResourceDefinitions, each on one core,
+ * after warming up; and the time to compile one.
  */
 
 import { cpuTime } from '@hangar/core/testing';

@@ -44,7 +44,7 @@ function run(original: ConformanceTest): void {
   );
 }
 
-/** As equality, but NaN is what it is and types matter. */
+/** Like equality, but NaN equals NaN and types matter. */
 function same(value: CelValue, wanted: CelValue): boolean {
   if (value instanceof Double && wanted instanceof Double) return Object.is(value.value, wanted.value);
   if (typeof value !== typeof wanted && typeof value !== 'bigint') return false;

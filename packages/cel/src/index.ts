@@ -1,6 +1,6 @@
 /**
- * cel: the Common Expression Language as Kubernetes speaks it. Read `program` for how an expression is used, `types` and
- * `environment` for how its world is declared, `kubernetes/` for what Kubernetes adds.
+ * cel: the Common Expression Language as used by Kubernetes. Read `program` for the use of an expression, `types` and `environment` for its
+ * declarations, `kubernetes/` for Kubernetes' extensions.
  */
 
 export { CelError } from './errors.ts';

@@ -1,6 +1,6 @@
 /** Many things, a few at a time. */
 
-/** Rejects with the first failure, when what was under way has ended; nothing is begun after it. */
+/** Rejects with the first failure, after the running ones have settled; none is started after it. */
 export async function eachAtOnce<T>(
   max: number,
   items: Iterable<T>,

@@ -1,4 +1,4 @@
-/** How long to wait after failures in a row: doubling, bounded, and never the same for two that failed together. */
+/** Delay after consecutive failures: doubling, bounded, and jittered. */
 
 import type { Random } from './random.ts';
 

@@ -17,7 +17,7 @@ export interface Clock {
   monotonicMs(): number;
   /** Runs `callback` once, not before `delayMs` passed. Does not keep the process alive. */
   after(delayMs: number, callback: () => void): Timer;
-  /** Runs `callback` after what is runnable now: lets input and output through inside a long loop. */
+  /** Runs `callback` after the currently runnable code: lets input and output through inside a long loop. */
   soon(callback: () => void): Timer;
 }
 

@@ -1,6 +1,6 @@
 /**
- * core: the world that everything else is given instead of reaching for it. Read `clock`, `random`, `disk` and
- * `transport` for what is injected, `simulation/` for the worlds that tests inject.
+ * core: the dependencies that all other packages receive as parameters. Read `clock`, `random`, `disk` and `transport` for the interfaces,
+ * `simulation/` for the implementations of tests.
  */
 
 export {

@@ -1,6 +1,6 @@
 /**
- * Counters, gauges and histograms in the text format of Prometheus. Labels are joined once for each series, and the number
- * of series is bounded: what comes beyond is counted together, so that no client can fill the memory with names.
+ * Counters, gauges and histograms in the text format of Prometheus. Labels are joined once for each series, and the number of series is
+ * bounded: further ones are counted together, so that no client can fill the memory with names.
  */
 
 const seriesMax = 5_000;

@@ -11,8 +11,7 @@
  *     }
  *     const made = await inSlices(new Slicer(clock), encoded(entries));
  *
- * Short work never pauses: it completes in one slice. In a simulation, where time stands still while code runs, no work
- * pauses.
+ * Short work never pauses: it completes in one slice. In a simulation, where time does not advance while code runs, no work pauses.
  */
 
 import { resumed } from './activity.ts';

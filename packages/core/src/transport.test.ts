@@ -10,7 +10,7 @@ import type { Address, Listener } from './transport.ts';
 
 const loopback = { host: '127.0.0.1', port: 0 };
 
-/** A listener that sends back what it gets, for one piece of work. */
+/** An echo listener for `work`. */
 async function withEcho(
   work: (address: Address, accepted: Duplex[], listener: Listener) => Promise<void>,
 ): Promise<void> {

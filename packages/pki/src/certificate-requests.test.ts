@@ -89,7 +89,7 @@ describe('a request', () => {
     assert.throws(() => readCertificateRequest(signed(exchange.publicKey.export(spki), privateKey)), {
       code: 'MalformedRequest',
     });
-    // The algorithm says ECDSA, the key is RSA.
+    // The algorithm is ECDSA, the key is RSA.
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const information = sequence(
       integer(Buffer.of(0)),

@@ -254,7 +254,7 @@ const attribute = (type: string, value: string): Der => set(attributeValue(type,
 /** One attribute of a name. */
 export const attributeValue = (type: string, value: string): Der => sequence(objectIdentifier(type), utf8(value));
 
-/** Version, serial number, algorithm, issuer, validity: then comes the subject, and the public key. */
+/** Version, serial number, algorithm, issuer and validity precede the subject and the public key. */
 const subjectOf = ({ raw }: X509Certificate): Der => partsOf(partsOf(raw)[0]!)[5]!;
 const spkiOf = ({ raw }: X509Certificate): Der => partsOf(partsOf(raw)[0]!)[6]!;
 

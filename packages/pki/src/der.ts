@@ -1,4 +1,4 @@
-/** ASN.1 in its distinguished encoding (X.690): the few types that certificates are made of. */
+/** ASN.1 in its distinguished encoding (X.690): the types that certificates use. */
 
 export type Der = Buffer;
 

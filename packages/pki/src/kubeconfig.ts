@@ -3,7 +3,7 @@
 import type { KeyPair } from './certificates.ts';
 
 export interface KubeconfigOptions {
-  /** Of cluster and context. */
+  /** Name of the cluster and the context. */
   readonly name: string;
   readonly user: string;
   /** `https://host:port`, with a path for a tenant. */

@@ -45,7 +45,7 @@ export class ByteWriter {
   }
 }
 
-/** Refuses what is not UTF-8, which would otherwise become another string. */
+/** Refuses bytes that are not UTF-8, which would otherwise become another string. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Throws `StorageDamaged` when the notation runs out: callers check a checksum first, so that is never normal. */

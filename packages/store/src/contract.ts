@@ -15,7 +15,7 @@
 
 declare const brand: unique symbol;
 
-/** The number of a committed transaction; 0 stands for "before everything" and, in a condition, for "absent". */
+/** The number of a committed transaction; 0 means "before everything" and, in a condition, "absent". */
 export type Revision = number & { readonly [brand]: 'Revision' };
 
 /** As a condition: the key must not exist. */

@@ -1,6 +1,6 @@
 /**
- * Random writes by several managers against a real kube-apiserver. Every step starts from the object that the server
- * last returned; what the server makes of the request is compared with what we make of it.
+ * Random writes by several managers against a real kube-apiserver. Every step starts from the object that the server last returned; the
+ * server's result is compared with ours.
  */
 
 import assert from 'node:assert/strict';
@@ -116,7 +116,7 @@ type Entry = Omit<ManagedFieldsEntry, 'time'> & { readonly hasTime: boolean };
 const identity = ({ operation, manager, subresource }: ManagedFieldsEntry | Entry): string =>
   JSON.stringify([operation, manager, subresource]);
 
-/** By names: ours are of another time. */
+/** Compared by name: the times differ. */
 const entriesOf = ({ metadata }: KubeObject): Entry[] =>
   (metadata.managedFields ?? [])
     .map(({ time, ...entry }) => ({ ...entry, hasTime: time !== undefined }))
@@ -133,7 +133,7 @@ function compareEntries(ours: KubeObject, theirs: KubeObject): void {
   }
 }
 
-/** Without what the server sets after ownership is counted. */
+/** Removes fields that the server sets after ownership is computed. */
 function withoutAllocated(object: JsonObject, { what, body }: Write): JsonObject {
   if (object['kind'] !== 'Service' || what === 'merge') return object;
   const spec: JsonObject = { ...(object['spec'] as JsonObject) };
@@ -168,7 +168,7 @@ function withoutServerSet(object: JsonObject): JsonObject {
   return { ...object, metadata, status: undefined };
 }
 
-/** Of custom resources only the metadata is read into Go's types. */
+/** For custom resources only the metadata is decoded into Go's types. */
 function inGoForm(object: KubeObject): KubeObject {
   const struct = schemaOf(object.apiVersion, object.kind);
   if (struct) return normalise(struct, object) as KubeObject;
@@ -201,7 +201,7 @@ function compare(
     compareEntries(object, answer.body as KubeObject);
     const part = (one: JsonObject): unknown => (subresource === 'status' ? one['status'] : withoutServerSet(one));
     expectSubset(part(object), part(answer.body), 'ours');
-    // Without defaults in the way it can be seen that nothing else is gone.
+    // Without defaults, it is visible that nothing else was removed.
     if (kind === configMap || kind === widget) expectSubset(part(answer.body), part(object), 'answer');
     return;
   }
@@ -209,7 +209,7 @@ function compare(
   const object = structuredClone(withoutAllocated(answer.body, write)) as KubeObject;
   const sent =
     write.what === 'update' ? (body['metadata'] as KubeObject['metadata']).managedFields : live?.metadata.managedFields;
-  // Of custom resources an empty list is lost before it can be seen.
+  // An empty list of a custom resource is lost before it can be compared.
   if (sent && (kind !== widget || sent.length > 0)) object.metadata.managedFields = structuredClone(sent);
   else delete object.metadata.managedFields;
   updateManagedFields({ ...common, object, now });
@@ -218,7 +218,7 @@ function compare(
   if (!live) return;
   const { resourceVersion = '' } = live.metadata;
   const isUnchanged = keepManagedFieldsTimes({ ...object, metadata: { ...object.metadata, resourceVersion } }, live);
-  // The server also writes what differs in its stored bytes alone.
+  // The server also writes objects that differ only in their stored bytes.
   if (theirs.metadata.resourceVersion === resourceVersion) assert.ok(isUnchanged, 'nothing has changed');
 }
 

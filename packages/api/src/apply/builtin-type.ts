@@ -7,7 +7,7 @@ import type { MergeField } from './merge-type.ts';
 import { deducedMergeType, ListMerge, MapMerge, MergeType, scalarTypes, untypedAtomic } from './merge-type.ts';
 
 const types = new WeakMap<StructType, MergeType>();
-/** The same with the opposite of what the struct says, for fields that override it. */
+/** Like above with the opposite of the struct's setting, for fields that override it. */
 const overridden = new WeakMap<StructType, MergeType>();
 
 /** The same type for the same struct. */
@@ -23,7 +23,7 @@ export function mergeTypeOfBuiltin(struct: StructType): MergeType {
   return type;
 }
 
-/** Of the metadata that custom resources have too. */
+/** Type of the metadata, which custom resources have too. */
 export const objectMetaType = (): MergeType => mergeTypeOfBuiltin(structType('meta/v1.ObjectMeta'));
 
 function structMap(struct: StructType): MapMerge {
@@ -43,7 +43,7 @@ function fieldOf(struct: StructType, name: string): MergeField | undefined {
   return { type: typeOfField(field), default: defaultOf(field) };
 }
 
-/** OpenAPI shows what is explicit, and the zero of what is neither a pointer nor ever omitted. */
+/** OpenAPI shows explicit defaults, and the zero of fields that are neither pointers nor ever omitted. */
 function defaultOf({ default: explicit, isPointer, omitEmpty, type: { kind } }: Field): unknown {
   if (explicit !== undefined || isPointer || omitEmpty) return explicit;
   if (kind === 'string') return '';

@@ -1,7 +1,6 @@
 /**
- * A partial value laid over a whole one. Nothing is removed: what the patch does not name stays, and an explicit null
- * does not empty a list or map that merges. The result shares parts with both; where the patch changes nothing it is the
- * very same object.
+ * Merges a partial value into a whole one. Nothing is removed: fields that the patch does not name stay, and an explicit null does not
+ * empty a list or map that merges. The result shares parts with both; if the patch changes nothing it is the same object.
  */
 
 import { once } from '@hangar/cel/work';
@@ -57,8 +56,8 @@ function copyOf(object: JsonObject): JsonObject {
 const wideFrom = 1_000;
 
 /**
- * Items that only one side has keep their place between those of both; where the sides disagree about the order of what
- * both have, the patch wins.
+ * Items that only one side has keep their place between those of both; if the sides disagree about the order of common items, the patch
+ * wins.
  */
 function mergeLists(list: ListMerge, live: readonly unknown[], patch: readonly unknown[]): readonly unknown[] {
   const part = live.length + patch.length > wideFrom ? once : atOnce;

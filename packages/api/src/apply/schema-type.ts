@@ -11,7 +11,7 @@ export interface SchemaTypeOptions {
   readonly preserveUnknownFields?: boolean;
 }
 
-/** `schema` is an `openAPIV3Schema`, structural; what validates values does not matter here. Make it once and keep it. */
+/** `schema` is a structural `openAPIV3Schema`; keywords that validate values are ignored. Create the type once and keep it. */
 export function mergeTypeOfSchema(schema: Readonly<JsonObject>, options: SchemaTypeOptions = {}): MergeType {
   return typeOf(
     { type: 'object', ...schema, 'x-kubernetes-embedded-resource': true },

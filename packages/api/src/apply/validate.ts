@@ -1,4 +1,4 @@
-/** Does an applied configuration fit its type? The words are those of kube-apiserver, Go's `%v` and `%#v` included. */
+/** Checks an applied configuration against its type. The messages are those of kube-apiserver, including Go's `%v` and `%#v`. */
 
 import { isObject } from '../object.ts';
 import type { ListMerge, MapMerge, MergeType } from './merge-type.ts';
@@ -61,7 +61,7 @@ function checkKeys(map: MapMerge, object: Readonly<Record<string, unknown>>, pat
       return;
     }
     const value = object[key];
-    // Most values are what they should be; only paths of others are worth making.
+    // Most values are valid; paths are only created for the others.
     if (type.scalar !== undefined && typeof value !== 'object' && scalarProblem(type, value) === undefined) continue;
     check(type, value, `${path}.${key}`, problems);
   }

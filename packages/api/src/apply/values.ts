@@ -17,7 +17,7 @@ export function isEmptyObject(object: object): boolean {
   return true;
 }
 
-/** The order of keys does not count; a key whose value is undefined is absent. */
+/** The order of keys is ignored; a key whose value is undefined is absent. */
 export function equalValues(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -1,11 +1,11 @@
 /**
- * How many errors one object gets. Kubernetes lists them all; but a long list of wrong items under a long name, or a rule
- * with a long message, would make an answer many times the size of the request.
+ * Limits the number of errors of one object. Kubernetes lists them all; but a long list of invalid items under a long name, or a rule with
+ * a long message, would make an answer many times the size of the request.
  */
 
 import type { FieldError } from '../status/field-error.ts';
 
-/** Errors beyond which no more are looked for. */
+/** Number of errors after which the search stops. */
 export const errorsMax = 10_000;
 /** Characters of paths, values and details together; the first error is always kept. */
 const charactersMax = 4_000_000;

@@ -1,4 +1,4 @@
-/** How long the path of a custom resource takes: `node packages/api/src/crd/crd.bench.ts`. */
+/** Measures the processing of a custom resource: `node packages/api/src/crd/crd.bench.ts`. */
 
 import type { KubeObject } from '../object.ts';
 import { compileVersion, definitionConditions, definitionStrategy, noNamesTaken } from './index.ts';

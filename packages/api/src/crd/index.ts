@@ -1,9 +1,8 @@
 /**
- * CustomResourceDefinitions, everything that is pure: the definitions themselves, and what a definition makes of its
- * custom resources.
+ * CustomResourceDefinitions, all pure code: the definitions themselves, and the processing of their custom resources.
  *
  *   structural/  walks guided by a schema: pruning, defaulting, nulls, embedded resources, list types, correlation
- *   values/      a value against a schema, in the words of kube-apiserver
+ *   values/      checks a value against a schema, with kube-apiserver's messages
  *   rules/       x-kubernetes-validations
  *   resource/    custom resources: strategy, scale, one version ready to serve
  *   definition/  the CustomResourceDefinition object: defaults, validation, conditions, strategy

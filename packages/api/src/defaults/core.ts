@@ -71,7 +71,7 @@ function endpoints(one: JsonObject): void {
   }
 }
 
-/** `stringData` is only ever written: what it has goes into `data`. */
+/** `stringData` is write-only: its values are moved to `data`. */
 function secret(one: JsonObject): void {
   fillEmpty(one, { type: 'Opaque' });
   const texts = objectAt(one, 'stringData');
@@ -104,7 +104,7 @@ function nodeStatus(status: JsonObject): void {
   if (capacity !== undefined && isAbsent(status['allocatable'])) status['allocatable'] = { ...capacity };
 }
 
-/** For containers: the limit follows the maximum; the request follows the limit, then the minimum. */
+/** For containers: the limit defaults to the maximum; the request defaults to the limit, then the minimum. */
 function limitRangeItem(item: JsonObject): void {
   if (item['type'] !== 'Container') return;
   const limits = structAt(item, 'default');

@@ -1,4 +1,4 @@
-/** For `sort`: by a text, in the order of code units, which is also Go's order for the texts of this API. */
+/** Comparison for `sort`: by a text, in the order of code units, which is also Go's order for the texts of this API. */
 export const by =
   <T>(keyOf: (value: T) => string) =>
   (a: T, b: T): number => {

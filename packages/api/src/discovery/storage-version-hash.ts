@@ -1,4 +1,4 @@
-/** A short name for what a resource is stored as: clients compare it to see whether objects need to be written again. */
+/** A short hash of a resource's storage version: clients compare it to see whether objects need to be written again. */
 
 import { createHash } from 'node:crypto';
 import type { GroupVersionKind } from '../builtin/schemas.ts';

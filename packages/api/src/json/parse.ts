@@ -26,7 +26,7 @@ export interface ParseOptions {
   readonly weightMax?: number;
 }
 
-/** Throws MalformedJson, TooDeep or TooLarge, with kube-apiserver's words where it has some. */
+/** Throws MalformedJson, TooDeep or TooLarge, with kube-apiserver's message if it has one. */
 export function parseJson(
   body: Uint8Array | string,
   { findRepeated = false, weightMax = Infinity }: ParseOptions = {},
@@ -39,7 +39,7 @@ export function parseJson(
   try {
     value = JSON.parse(text) as unknown;
   } catch (error) {
-    // It says what is wrong in the right words.
+    // Throws the specific error.
     parseSlowly(text);
     throw new ApiError('MalformedJson', 'the body is not JSON', { cause: error });
   }

@@ -11,7 +11,7 @@ export interface Counts {
   readonly members: number;
   /** See `bodyWeightMax`; without `metadata.managedFields`. */
   readonly weight: number;
-  /** Of `metadata.managedFields`. */
+  /** Weight of `metadata.managedFields`. */
   readonly managedWeight: number;
   /** A number has an exponent or very many digits. */
   readonly mayOverflow: boolean;
@@ -41,7 +41,7 @@ export function countText(text: string): Counts {
   let members = 0;
   let weight = 1;
   let managedWeight = 0;
-  /** Of what stands before managedFields; -1 outside of them. */
+  /** Weight before managedFields; -1 outside of them. */
   let weightBefore = -1;
   /** The last text at the top was `metadata`, which is the key of what follows. */
   let isMetadata = false;
@@ -108,7 +108,7 @@ function isScalarAfter(text: string, comma: number): boolean {
 
 const isDigitOrPoint = (code: number): boolean => (code >= 0x30 && code <= 0x39) || code === 0x2e;
 
-/** Like `countText`, of a value whose nesting was checked. Stops when it is more than `max`. */
+/** Like `countText`, for a value whose nesting was checked. Stops above `max`. */
 export function weightOf(value: unknown, max: number): number {
   let weight = 0;
   const visit = (one: unknown): void => {

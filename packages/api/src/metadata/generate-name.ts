@@ -2,10 +2,10 @@
 
 import type { Random } from '@hangar/core';
 
-/** No vowels and nothing that reads like one, so that no words appear. */
+/** No vowels and no similar digits, so that no words appear. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
-/** With the suffix, what every kind allows: 63. */
+/** With the suffix 63, which every kind allows. */
 const baseLengthMax = 58;
 
 export function generateName(base: string, random: Random): string {

@@ -1,4 +1,4 @@
-/** The metadata of every object: its form, what may not change, and generated names. */
+/** The metadata of every object: its validation, immutable fields, and generated names. */
 
 export { generateName } from './generate-name.ts';
 export { fieldManagerErrors, managedFieldsErrors } from './managed-fields.ts';

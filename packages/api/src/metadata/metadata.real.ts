@@ -104,7 +104,7 @@ for (const { path, sample, rules } of [configMaps, clusterRoles]) {
       const theirs = await send<Status>('PUT', `${path}/fine?dryRun=All`, { ...sample, metadata: changed });
       carryOverMetadata(changed, live.metadata);
       const own = ourFaults(validateMetadataUpdate(changed, live.metadata, rules));
-      // Another uid is a conflict before anything else is looked at.
+      // Another uid is a conflict before anything else is checked.
       const expected = change.uid === undefined ? theirFaults(theirs) : own;
       assert.deepEqual(own, expected, JSON.stringify(change).slice(0, 200));
       if (change.uid !== undefined) assert.equal(theirs.reason, 'Conflict');

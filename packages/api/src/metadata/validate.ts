@@ -1,6 +1,6 @@
 /**
- * The metadata that every object has: what kube-apiserver checks on creation and on update, in its words and order.
- * Paths begin at `metadata`.
+ * The metadata of every object: the checks of kube-apiserver on creation and on update, with its messages and order. Paths begin at
+ * `metadata`.
  */
 
 import type { ObjectMeta } from '../object.ts';
@@ -17,7 +17,7 @@ const at = (field: string): string => child(root, field);
 
 export interface MetadataRules {
   readonly namespaced: boolean;
-  /** Of a kind of Kubernetes' own: finalizers without a domain must be the well-known ones. */
+  /** For kinds of Kubernetes itself: finalizers without a domain must be the well-known ones. */
   readonly standardFinalizers?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface CreationRules extends MetadataRules {
 }
 
 export interface UpdateRules extends MetadataRules {
-  /** Of kinds that check a changed object like a new one, such as ConfigMap: matters for `generateName`. */
+  /** For kinds that check a changed object like a new one, such as ConfigMap: matters for `generateName`. */
   readonly validateName?: NameRule;
 }
 
@@ -36,9 +36,9 @@ export function validateMetadata(meta: ObjectMeta, rules: CreationRules): FieldE
 }
 
 /**
- * For an update. `meta` has what `carryOverMetadata` gives it. Names are only checked for what fits into a path: objects
- * whose names were allowed once can still be changed. Each fault is found once; kube-apiserver finds some repeatedly,
- * which shows in the causes of its answer, not in its message.
+ * For an update. `carryOverMetadata` was applied to `meta`. Names are only checked for valid path segments: objects whose names were
+ * allowed before can still be changed. Each error is reported once; kube-apiserver reports some repeatedly in the causes of its answer, but
+ * not in its message.
  */
 export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta, rules: UpdateRules): FieldError[] {
   return [
@@ -50,7 +50,7 @@ export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta, rules:
   ];
 }
 
-/** Gives an update what no client may change, before it is validated. Changes `meta`. */
+/** Restores the fields that no client may change, before an update is validated. Changes `meta`. */
 export function carryOverMetadata(meta: ObjectMeta, old: ObjectMeta): void {
   if (old.generation === undefined) delete meta.generation;
   else meta.generation = old.generation;

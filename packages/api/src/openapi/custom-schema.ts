@@ -1,6 +1,6 @@
 /**
- * Kinds of CustomResourceDefinitions as OpenAPI schemas. Version 3 publishes the definition's own schema nearly as it is;
- * version 2 drops what clients of Swagger 2.0 stumble over. Both know the metadata of every object by reference.
+ * Kinds of CustomResourceDefinitions as OpenAPI schemas. Version 3 publishes the definition's own schema nearly as it is; version 2 drops
+ * keywords that clients of Swagger 2.0 do not support. Both refer to the metadata of every object.
  */
 
 import type { GroupVersion } from '../builtin/schemas.ts';
@@ -19,7 +19,7 @@ const schemaName = ({ group, version }: GroupVersion, kind: string): string =>
 
 const customOf = ({ schema }: ServedResource): CustomSchema => schema as CustomSchema;
 
-/** Of a custom resource only. */
+/** For a custom resource only. */
 export function customSchema(where: GroupVersion, resource: ServedResource): NamedSchema {
   const custom = customOf(resource);
   return {
@@ -28,7 +28,7 @@ export function customSchema(where: GroupVersion, resource: ServedResource): Nam
   };
 }
 
-/** Of a custom resource only. */
+/** For a custom resource only. */
 export function customListSchema(where: GroupVersion, resource: ServedResource): NamedSchema {
   const custom = customOf(resource);
   return {
@@ -92,7 +92,7 @@ const writeInner = (inner: unknown, definitions: Definitions): unknown =>
 
 const intOrString = [{ type: 'integer' }, { type: 'string' }];
 
-/** In words that any client of OpenAPI understands. */
+/** Expresses int-or-string in standard OpenAPI. */
 function sayIntOrString(schema: JsonObject): void {
   const { anyOf, allOf } = schema;
   const first: unknown = Array.isArray(allOf) ? allOf[0] : undefined;

@@ -1,6 +1,6 @@
 /**
- * OpenAPI documents of what is served. Everything is built on demand from the served groups; the caller keeps the bytes,
- * and drops those of a group-version when that changes.
+ * OpenAPI documents of the served resources. Everything is built on demand from the served groups; the caller caches the bytes, and drops
+ * those of a group-version when that changes.
  */
 
 export { openApiV2 } from './v2.ts';

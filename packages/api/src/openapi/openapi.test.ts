@@ -14,7 +14,7 @@ import { documentFormat } from './v3.ts';
 const custom = servedGroupsOf(sampleDefinitions);
 const groups = [...builtinServedGroups(), ...custom];
 
-/** `example.org/v1` with one resource, whose schema this is. */
+/** `example.org/v1` with one resource with this schema. */
 function withSchema(jsonSchema: JsonObject | undefined): ServedGroup {
   const widget = custom.find(({ name }) => name === 'example.org')!.versions[0]!.resources[0]!;
   const resource: ServedResource = { ...widget, schema: { type: 'custom', listKind: 'WidgetList', jsonSchema } };

@@ -1,9 +1,9 @@
 /**
- * The little prose that schemas have: what every object has in common, in our words. The generated schemas carry facts
- * only; these are the fields that people ask `kubectl explain` about first, of custom resources too.
+ * Descriptions of the fields that all objects share. The generated schemas have no descriptions; these are the fields that users query with
+ * `kubectl explain` first, also of custom resources.
  */
 
-/** Of every object. */
+/** For every object. */
 export const objectProse = {
   apiVersion:
     'APIVersion defines the group and version of the schema that this object is written in. ' +
@@ -12,7 +12,7 @@ export const objectProse = {
   metadata: "Standard object's metadata, which all kinds have in common.",
 } as const;
 
-/** Of the fields of metadata. */
+/** For the fields of metadata. */
 export const metadataProse: Readonly<Record<string, string>> = {
   annotations:
     'Annotations are arbitrary values that tools store with an object. Objects cannot be selected by annotations.',

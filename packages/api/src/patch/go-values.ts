@@ -1,4 +1,4 @@
-/** Decoded JSON in Go's words, which the messages of a strategic merge patch show. */
+/** Formats decoded JSON like Go, for the messages of a strategic merge patch. */
 
 import { isObject } from '../object.ts';
 import { sortKeys } from '../values/key-order.ts';
@@ -13,10 +13,10 @@ export function goType(value: unknown): string | undefined {
   return typeof value === 'bigint' || Number.isInteger(value) ? 'int64' : 'float64';
 }
 
-/** As `%v` prints it: `map[a:1 b:[x y]]`. */
+/** Formats like `%v`: `map[a:1 b:[x y]]`. */
 export const goText = (value: unknown): string => print(value, scalarText);
 
-/** As `%s` prints what was expected to be a text: `map[a:%!s(int64=1)]`. */
+/** Formats a value that should be a text like `%s`: `map[a:%!s(int64=1)]`. */
 export function goString(value: unknown): string {
   if (value === null || value === undefined) return '%!s(<nil>)';
   return print(value, (scalar) => {

@@ -51,6 +51,6 @@ test('a ConfigMap of a kilobyte is merged in microseconds', () => {
   const startedMs = performance.now();
   for (let round = 0; round < rounds; round++) applyMergePatch(target, { data: { 'key-3': `${round}` } });
   const microseconds = ((performance.now() - startedMs) * 1000) / rounds;
-  // A hundred times what a quiet machine takes: only a mistake of scale fails it.
+  // A hundred times the time on a quiet machine: only an error of scale fails it.
   assert.ok(microseconds < 100, `${microseconds} µs`);
 });

@@ -3,9 +3,9 @@
  * express what a plain merge cannot:
  *
  *   `$patch: replace | delete`            this object is taken as it is, or emptied; in a list, see `strategic-lists.ts`
- *   `$retainKeys: [a, b]`                 every other key of the live object goes
- *   `$deleteFromPrimitiveList/key: [x]`   these scalars leave the list
- *   `$setElementOrder/key: [x, y]`        the order that the list gets
+ *   `$retainKeys: [a, b]`                 removes every other key of the live object
+ *   `$deleteFromPrimitiveList/key: [x]`   removes these scalars from the list
+ *   `$setElementOrder/key: [x, y]`        the order of the resulting list
  *
  * Inputs are never changed; the result shares unchanged parts with them. Only built-in kinds support it.
  */

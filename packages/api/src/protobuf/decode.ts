@@ -1,4 +1,4 @@
-/** Protobuf → the JSON object that kube-apiserver would show: Go's order of fields, Go's rules for what is omitted. */
+/** Protobuf → the JSON object that kube-apiserver would show, with Go's order of fields and rules for omission. */
 
 import { hasCode } from '@hangar/core';
 import type { StructType } from '../builtin/types.ts';
@@ -252,7 +252,7 @@ const structsInGo = new Set([
   'json',
 ]);
 
-/** Go omits what is empty; a struct never is, but it may be omitted when it is zero. */
+/** Go omits empty values; a struct is never empty, but may be omitted if it is zero. */
 function isOmitted(field: PlannedField, value: unknown): boolean {
   if (!field.omitEmpty || field.isPointer) return false;
   if (structsInGo.has(field.kind)) return field.omitZero && value === null;

@@ -58,8 +58,8 @@ export function encodeProtobuf(object: Readonly<JsonObject>): Buffer {
 }
 
 /**
- * A list with its envelope, item by item: the work can pause after each empty piece. Its length stands before its items, so
- * the pieces with content come last. Throws InvalidValue, TooDeep, UnknownKind.
+ * A list with its envelope, item by item: the work can pause after each empty piece. Its length precedes its items, so the pieces with
+ * content come last. Throws InvalidValue, TooDeep, UnknownKind.
  */
 export function* protobufListPieces(
   list: Readonly<JsonObject> & { readonly items: LazyList },

@@ -18,7 +18,7 @@ export interface FuzzResult {
   readonly slowestMs: number;
 }
 
-/** Throws what the decoder should never throw, with the bytes in the message. */
+/** Throws unexpected errors of the decoder, with the bytes in the message. */
 export function fuzzProtobuf(rounds: number, seed: number): FuzzResult {
   const random = seededRandom(seed);
   const kinds = [...builtinKinds()].filter((gvk) =>

@@ -3,7 +3,7 @@
  * the controller, which counts existing ones.
  *
  *   amounts.ts         `{cpu: 100m}` as numbers
- *   pod-resources.ts   what a pod needs at one time
+ *   pod-resources.ts   the needs of a pod at one time
  *   quota.ts usage.ts  a decoded quota; its usage
  *   evaluators/        how objects of each resource count
  */

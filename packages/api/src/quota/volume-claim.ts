@@ -1,4 +1,4 @@
-/** The parts of volume claims that say what they need. */
+/** The parts of volume claims that describe their needs. */
 
 import type { KubeObject } from '../object.ts';
 import type { ResourceList, Resources } from './pod.ts';
@@ -21,7 +21,7 @@ export interface Claim extends KubeObject {
 /** Older than the field, and still obeyed. */
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
-/** Undefined when it names none; empty when it wants none. */
+/** Undefined if it names none; empty if it requests none. */
 export function storageClassOf({ metadata, spec }: Claim): string | undefined {
   return metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? undefined;
 }

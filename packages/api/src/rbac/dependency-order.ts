@@ -1,4 +1,4 @@
-/** Orders nodes of a graph so that each comes after those that it depends on (Tarjan's algorithm, without recursion). */
+/** Orders nodes of a graph so that each comes after its dependencies (Tarjan's algorithm, without recursion). */
 
 import type { Steps } from '@hangar/core';
 

@@ -55,7 +55,7 @@ export class FieldSelector {
 
 const everything = new FieldSelector([]);
 
-/** Without a kind: every label is a path. Throws a BadRequest that says what is wrong. */
+/** Without a kind: every label is a path. Throws a BadRequest with the reason. */
 export function parseFieldSelector(text: string): FieldSelector {
   if (text === '') return everything;
   const conditions = parseFieldRequirements(text).map((requirement) => ({
@@ -68,13 +68,13 @@ export function parseFieldSelector(text: string): FieldSelector {
 export interface SelectedKind {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Of a custom resource: JSON paths such as `.spec.color`, none included. Absent for built-in kinds. */
+  /** For a custom resource: JSON paths such as `.spec.color`, possibly none. Absent for built-in kinds. */
   readonly selectableFields?: readonly string[] | undefined;
-  /** Of a custom resource; true unless said. */
+  /** For a custom resource; default: true. */
   readonly namespaced?: boolean;
 }
 
-/** Throws a BadRequest for what cannot be parsed and for labels that the kind does not know. */
+/** Throws a BadRequest for malformed text and for labels that the kind does not support. */
 export function fieldSelectorFor(selected: SelectedKind, text: string): FieldSelector {
   if (text === '') return everything;
   const { fields, refusal } = selectableKind(selected);

@@ -9,7 +9,7 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** In kube-apiserver's order, that of the terms' texts. Throws a BadRequest that says what is wrong. */
+/** In kube-apiserver's order, that of the terms' texts. Throws a BadRequest with the reason. */
 export function parseFieldRequirements(text: string): FieldRequirement[] {
   return sortKeys(splitTerms(text))
     .filter((term) => term !== '')
@@ -40,7 +40,7 @@ function parseTerm(term: string, whole: string): FieldRequirement {
   };
 }
 
-/** In values, a backslash stands before commas, equals signs and itself. */
+/** In values, a backslash escapes commas, equals signs and itself. */
 function unescapeValue(text: string): string {
   if (!/[\\,=]/.test(text)) return text;
   return text.replace(/\\(.?)|[,=]/gsu, (found, escaped: string | undefined) => {

@@ -1,4 +1,4 @@
-/** The words of a label selector such as `app in (a, b),!old`. */
+/** The tokens of a label selector such as `app in (a, b),!old`. */
 
 export type LabelTokenType = 'end' | 'identifier' | Symbols | 'in' | 'notin';
 type Symbols = ')' | ',' | '!' | '==' | '=' | '>' | '<' | '!=' | '(';

@@ -79,7 +79,7 @@ class LabelParser {
     return token.text;
   }
 
-  /** `(a, b)`; what is missing between commas is the empty value. */
+  /** `(a, b)`; a missing value between commas is empty. */
   #values(): string[] {
     const open = this.#next();
     if (open.type !== '(') throw unparsable(`found '${open.text}' expected: '('`);
@@ -118,7 +118,7 @@ class LabelParser {
   }
 }
 
-/** `in` and `notin` are words like others where no operator is due. */
+/** `in` and `notin` are ordinary identifiers where no operator is expected. */
 const isName = ({ type }: LabelToken): boolean => type === 'identifier' || type === 'in' || type === 'notin';
 
 const unparsable = (problem: string): Error => badRequest(`unable to parse requirement: ${problem}`);

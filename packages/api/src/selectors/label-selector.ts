@@ -38,7 +38,7 @@ export class LabelSelector {
 const everything = new LabelSelector([]);
 const nothing = new LabelSelector([], { matchesNothing: true });
 
-/** Throws a BadRequest that says what is wrong. */
+/** Throws a BadRequest with the reason. */
 export function parseLabelSelector(text: string): LabelSelector {
   return text === '' ? everything : new LabelSelector(parseRequirements(text));
 }

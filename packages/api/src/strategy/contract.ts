@@ -2,9 +2,9 @@
  * The strategy of a resource: the processing of its objects between the decoder and the store. Built-in kinds and custom resources have the
  * same contract, so that the server has one path for both.
  *
- * A write goes: decode → `applyDefaults` → `prepare…` → `validate…` → store. Objects are decoded, of the resource's own version, already
- * checked against their schema (types are valid, unknown fields are removed). `prepare…` and `applyDefaults` change the object in place;
- * `old` is never changed. Nothing here does I/O or reads a clock.
+ * The steps of a write: decode → `applyDefaults` → `prepare…` → `validate…` → store. Objects are decoded, of the resource's own version,
+ * already checked against their schema (types are valid, unknown fields are removed). `prepare…` and `applyDefaults` change the object in
+ * place; `old` is never changed. Nothing here does I/O or reads a clock.
  */
 
 import type { WorkBudget } from '@hangar/cel';

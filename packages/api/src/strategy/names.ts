@@ -1,4 +1,4 @@
-/** Names of kinds whose validation is declared in their types: the same rule, in slightly other words. */
+/** Names of kinds whose validation is declared in their types: the same rule with slightly different messages. */
 
 import { nameIsSubdomain } from '../validation/formats.ts';
 import type { NameRule } from '../validation/formats.ts';

@@ -3,7 +3,7 @@
 import { numberAt, objectAt, objectsAt, stringsAt, structAt } from '../defaults/access.ts';
 import type { JsonObject, KubeObject, ObjectMeta } from '../object.ts';
 
-/** Of a deployment, replica set, stateful set or replication controller. Shares nothing with it. */
+/** Returns the scale of a deployment, replica set, stateful set or replication controller. Shares nothing with it. */
 export function scaleOf(object: KubeObject): KubeObject {
   const spec = objectAt(object, 'spec');
   const selector = objectAt(spec, 'selector');

@@ -13,7 +13,7 @@ const yearHours = 365 * dayHours;
 export function humanDuration(durationMs: number): string {
   const ms = Math.max(-durationMaxMs, Math.min(durationMaxMs, durationMs));
   const seconds = Math.trunc(ms / 1000);
-  // Clocks of two machines differ a little: what is just ahead of us happened now.
+  // Clocks of two machines differ a little: a time just ahead of ours counts as now.
   if (seconds < -1) return '<invalid>';
   if (seconds < 0) return '0s';
   if (seconds < 120) return `${seconds}s`;
@@ -35,14 +35,14 @@ const withRest = (whole: number, unit: string, rest: number, restUnit: string): 
 
 export type Timestamp = string | null | undefined;
 
-/** Milliseconds since 1970; undefined for no time, and for what Go calls the zero time. Throws InvalidValue. */
+/** Returns milliseconds since 1970; undefined for an absent time, and for Go's zero time. Throws InvalidValue. */
 export function timeMs(timestamp: Timestamp): number | undefined {
   if (timestamp === undefined || timestamp === null) return undefined;
   const { seconds, nanos } = parseTime(timestamp, 'second');
   return seconds === zeroTimeSeconds && nanos === 0 ? undefined : seconds * 1000 + nanos / 1_000_000;
 }
 
-/** How long ago it was. */
+/** Formats the time since then. */
 export function since(timestamp: Timestamp, now: number): string {
   const then = timeMs(timestamp);
   return then === undefined ? '<unknown>' : humanDuration(now - then);

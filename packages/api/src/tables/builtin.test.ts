@@ -25,7 +25,7 @@ const samples = new Map(
     .map((sample) => [`${sample.kind}/${sample.metadata.name}`, sample]),
 );
 
-/** As the server has it; `change` is what a client cannot write. */
+/** The sample as the server has it; `change` sets fields that a client cannot write. */
 function cellsOf(name: string, change: object = {}): unknown[] {
   const sample = samples.get(name)!;
   const metadata = { creationTimestamp: '2026-11-14T00:00:00Z', ...sample.metadata, ...change };
@@ -34,7 +34,7 @@ function cellsOf(name: string, change: object = {}): unknown[] {
 
 const deleted = { deletionTimestamp: '2026-11-15T00:00:00Z' };
 
-/** The other samples are compared with a real server; these are what people look at, and what it cannot be given. */
+/** The other samples are compared with a real server; these are the most visible ones, and those that a server does not accept. */
 const cases: readonly (readonly [sample: string, cells: readonly unknown[], change?: object])[] = [
   ['Pod/new', ['new', '0/1', '', '0', '24h', '<none>', '<none>', '<none>', '<none>']],
   ['Pod/gated', ['gated', '0/1', 'SchedulingGated', '0', '24h', '<none>', '<none>', '<none>', '<none>']],

@@ -1,4 +1,4 @@
-/** The columns of custom resources against a real kube-apiserver: what it makes of each path. */
+/** The columns of custom resources against a real kube-apiserver: its result for each path. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -80,7 +80,7 @@ test('every column shows in Kubernetes what it shows here', async () => {
     const real = await read<Table>('application/json;as=Table;v=v1;g=meta.k8s.io');
     const ours = tableOfOne(customTable(columns), object, { includeObject: 'None' });
     assert.deepEqual(withPaths(real, columns), withPaths(ours, columns), JSON.stringify(columns[1]));
-    // Except for the prose of what every kind has, the bytes are the same too.
+    // Except for descriptions that every kind has, the bytes are the same too.
     if (name === 'v1') assert.equal(JSON.stringify(withoutName(real)), JSON.stringify(withoutName(ours)));
   }
 });

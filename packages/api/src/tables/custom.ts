@@ -60,7 +60,7 @@ function readPath(text: string): JsonPath | undefined {
 interface Row {
   readonly object: KubeObject;
   readonly now: number;
-  /** Of all cells together: many columns may show the same large part of an object. */
+  /** Budget of all cells together: many columns may show the same large part of an object. */
   readonly budget: VisitBudget;
 }
 
@@ -122,7 +122,7 @@ function numberText(value: number): string {
 
 const unsafe = /[<>&\u2028\u2029]/g;
 
-/** Go's: keys in order, and nothing that HTML could take for its own. */
+/** JSON like Go's: sorted keys, with HTML characters escaped. */
 function json(value: unknown, budget: VisitBudget): string {
   spend(budget, typeof value === 'string' ? lengthCost(value) : 1);
   if (Array.isArray(value)) return `[${value.map((item) => json(item, budget)).join(',')}]`;

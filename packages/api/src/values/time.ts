@@ -60,7 +60,7 @@ const elements: readonly (readonly [layout: string, text: RegExp])[] = [
   ['Z07:00', /^(?:Z|[+-]\d\d:\d\d)/],
 ];
 
-/** Says what Go says: which part of the layout the text stops to fit. */
+/** Returns Go's message: the part of the layout that the text does not match. */
 function badTime(text: string, precision: 'second' | 'micro'): Error {
   const layout = precision === 'micro' ? '2006-01-02T15:04:05.000000Z07:00' : '2006-01-02T15:04:05Z07:00';
   const quoted = JSON.stringify(text);

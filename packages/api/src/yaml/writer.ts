@@ -217,6 +217,6 @@ function frameOf(value: JsonObject | readonly unknown[] | LazyList, level: numbe
 
 const isLongKey = (text: string): boolean => /^[\s\S]{1025}/u.test(text);
 
-/** Both halves of a surrogate pair go into one piece. */
+/** Both halves of a surrogate pair are in one piece. */
 const endOfPiece = (text: string, at: number): number =>
   at < text.length && text.charCodeAt(at) >= 0xdc00 && text.charCodeAt(at) <= 0xdfff ? at + 1 : at;

@@ -1,4 +1,4 @@
-/** Costs of calls to the list and set extensions, by overload: they know better than one unit what they do. */
+/** Costs of calls to the list and set extensions, by overload: more precise than one unit. */
 
 import type { CelValue } from '../values/values.ts';
 import { CelList } from '../values/list.ts';

@@ -11,7 +11,7 @@ import { perCharacter, perRegexCharacter } from './sizes.ts';
 
 export interface CallEstimate {
   readonly cost: Interval;
-  /** Of the result, when the call knows it. */
+  /** Size of the result, if known. */
   readonly size?: Interval | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** How long `text.replace(old, with)` may become: the most from short pieces replaced by long ones, and vice versa. */
+/** Estimates the length of `text.replace(old, with)`: the maximum from short pieces replaced by long ones, and vice versa. */
 
 import { add, most, multiply } from './interval.ts';
 import type { Interval } from './interval.ts';

@@ -1,11 +1,11 @@
-/** Least and most of a size or a cost; sums and products stop at the largest uint64, which stands for "unknown". */
+/** Minimum and maximum of a size or a cost; sums and products are capped at the largest uint64, which means "unknown". */
 
 export interface Interval {
   readonly min: number;
   readonly max: number;
 }
 
-/** 2^64: as close to the largest uint64 as a double comes. */
+/** 2^64: the double closest to the largest uint64. */
 export const most = 2 ** 64;
 const capped = (value: number): number => (value > most ? most : value);
 

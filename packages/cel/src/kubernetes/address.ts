@@ -110,7 +110,7 @@ function parseV6(text: string): number[] | undefined {
   if (head === undefined || (halves.length === 2 && tail === undefined)) return undefined;
   if (halves.length === 1) return head.length === 16 ? head : undefined;
   const missing = 16 - head.length - tail!.length;
-  // `::` stands for at least one group of zeros.
+  // `::` replaces at least one group of zeros.
   return missing < 2 ? undefined : [...head, ...Array.from({ length: missing }, () => 0), ...tail!];
 }
 

@@ -1,4 +1,4 @@
-/** Property names as CEL identifiers: what is not allowed in one is spelled out. */
+/** Property names as CEL identifiers: other characters are escaped. */
 
 const reserved = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(

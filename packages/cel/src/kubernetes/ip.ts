@@ -1,4 +1,4 @@
-/** ip(), isIP() and what addresses can say of themselves. */
+/** ip(), isIP() and the methods of addresses. */
 
 import { fail } from '../errors.ts';
 import { method, overload } from '../environment.ts';

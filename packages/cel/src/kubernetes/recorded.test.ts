@@ -1,6 +1,6 @@
 /**
- * Expressions with what Kubernetes 1.36's own CEL packages made of them: type, estimated cost, result, actual cost, or
- * the error message. Recorded in `recorded.json`; where we knowingly differ is listed here with the reason.
+ * Expressions with the results of Kubernetes 1.36's own CEL packages: type, estimated cost, result, actual cost, or the error message.
+ * Recorded in `recorded.json`; known differences are listed here with the reason.
  */
 
 import assert from 'node:assert/strict';

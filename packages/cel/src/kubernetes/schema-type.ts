@@ -43,7 +43,7 @@ export function schemaType(
   return describe(schema, options.root ?? false, options.name ?? 'object')?.type;
 }
 
-/** How often data of this schema can at most occur in one request: what rule costs are multiplied with. */
+/** Returns the maximum number of occurrences of this schema in one request, by which rule costs are multiplied. */
 export function maxCardinality(schema: StructuralSchema): number {
   return Math.floor(requestBytesMax / ((describe(schema, false, 'object')?.minBytes ?? 0) + 1));
 }

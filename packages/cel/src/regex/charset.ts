@@ -9,7 +9,7 @@ export interface CharSet {
   readonly negated: boolean;
   /** Pairs: first and last code point, both included. */
   readonly ranges: readonly number[];
-  /** Parts that only a property (or a negated class inside this class) can say. */
+  /** Parts that can only be expressed by a property (or a negated class inside this class). */
   readonly parts: readonly ((codePoint: number) => boolean)[];
   readonly foldCase: boolean;
 }

@@ -1,4 +1,4 @@
-/** Escapes that stand for one character, the same inside and outside of brackets. */
+/** Escapes of single characters, the same inside and outside of brackets. */
 
 import { RegexError } from './syntax.ts';
 

@@ -32,7 +32,7 @@ const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
     ),
     fc.tuple(tie('pattern'), tie('pattern')).map(([a, b]) => a + b),
     fc.tuple(tie('pattern'), tie('pattern')).map(([a, b]) => `(?:${a}|${b})`),
-    // The body of a loop must not match nothing: there the two differ about what a loop is.
+    // The body of a loop must not match the empty text: there the two implementations differ.
     fc
       .tuple(
         fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '(?:ab|a)', '(?:a|ab|b)'),

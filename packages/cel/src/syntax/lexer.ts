@@ -14,7 +14,7 @@ export interface Token {
   /** The operator, identifier or source text. */
   readonly text: string;
   readonly offset: number;
-  /** Of literals; ints keep their text, as `-` before them belongs to them. */
+  /** For literals; ints keep their text, because a preceding `-` is part of them. */
   readonly value?: CelValue;
 }
 

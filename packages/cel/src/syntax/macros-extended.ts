@@ -69,7 +69,7 @@ export const listMacros: Macros = new Map<string, Macro>([
   ],
 ]);
 
-/** `math.greatest(a, b, …)`: any number of arguments, which no declaration could say. */
+/** `math.greatest(a, b, …)`: any number of arguments, which a declaration cannot express. */
 const extremum =
   (name: string, fn: string): Macro =>
   (at, args, target) => {

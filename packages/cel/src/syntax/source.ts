@@ -8,7 +8,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The parser gives up at the first problem; `parse` turns it into a `CelError`. */
+/** The parser stops at the first problem; `parse` turns it into a `CelError`. */
 export class LexicalError extends Error {
   readonly problem: Problem;
 

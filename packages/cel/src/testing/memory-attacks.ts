@@ -40,7 +40,7 @@ const attacks: Readonly<Record<string, () => void>> = {
   'matches of an expression': variables(many(50, () => "text.findAll('a')")),
   'parts of a URL': variables(many(50, () => "url('/?' + text.replace('b', '&')).getQuery()")),
   'lists that share their elements': variables(many(60, (at) => (at === 0 ? '["x"]' : `[v.v${at - 1}, v.v${at - 1}]`))),
-  /** Not of one request: what is kept of expressions stays from request to request. */
+  /** Not limited to one request: cached expressions stay from request to request. */
   'states of many regular expressions': () => {
     let seed = 1;
     const letters = Array.from({ length: 950 }, () => 'ab'[(seed = (seed * 48_271) % 2_147_483_647) % 2]).join('');

@@ -1,6 +1,6 @@
 /**
- * JSON seen as CEL without copying it: an adapter per type turns a JSON value into a CEL value when it is looked at.
- * Only own properties exist: `__proto__` and `constructor` are keys like any other.
+ * JSON viewed as CEL without copying: an adapter per type converts a JSON value to a CEL value on access. Only own properties exist:
+ * `__proto__` and `constructor` are ordinary keys.
  */
 
 import { fail } from '../errors.ts';
@@ -207,5 +207,5 @@ export function adaptAny(raw: unknown): CelValue {
   }
 }
 
-/** Whether a static type says nothing about the JSON behind it. */
+/** Reports whether a static type does not describe its JSON. */
 export const untyped = (type: Type): boolean => isDyn(type) || type.kind === 'param' || type.kind === 'opaque';

@@ -14,7 +14,7 @@ const nsPerKey = 50;
 export class JsonKeyedList extends CelList {
   readonly #json: readonly unknown[];
   readonly #adapt: (raw: unknown) => CelValue;
-  /** Empty for sets: the element is its own key. */
+  /** Empty for sets: the element is the key. */
   readonly #keys: readonly string[];
 
   constructor(json: readonly unknown[], adapt: (raw: unknown) => CelValue, keys: readonly string[]) {

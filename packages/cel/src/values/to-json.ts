@@ -9,7 +9,7 @@ import { Double, Duration, Optional, Timestamp, TypeValue, Uint } from './values
 import { allocate, entryBytes, nodeBytes } from '../work.ts';
 import type { CelValue } from './values.ts';
 
-/** Ints beyond 2^53 stay bigints: the caller's encoder decides. Throws `CelError` for what JSON cannot hold. */
+/** Ints beyond 2^53 stay bigints: the caller's encoder decides. Throws `CelError` for values that JSON cannot represent. */
 export function toJson(value: CelValue): unknown {
   allocate(typeof value === 'string' ? nodeBytes + value.length : nodeBytes);
   if (value === null || typeof value !== 'object') return value;

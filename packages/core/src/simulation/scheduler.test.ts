@@ -4,7 +4,7 @@ import { breathe, sleep } from '../clock.ts';
 import { seededRandom } from '../random.ts';
 import { Scheduler } from './scheduler.ts';
 
-/** Five tasks that sleep, breathe and wait for each other; answers who did what when. */
+/** Five tasks that sleep, yield and wait for each other; returns the sequence of their steps. */
 async function trace(seed: number): Promise<string[]> {
   const random = seededRandom(seed);
   const scheduler = new Scheduler(random);

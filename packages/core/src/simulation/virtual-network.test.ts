@@ -14,7 +14,7 @@ function world(seed = 1, latencyMaxMs = 5) {
   return { random, scheduler, network: new VirtualNetwork({ clock: scheduler, random, latencyMaxMs }) };
 }
 
-/** Everything that arrives, as text, until the end or an error; an error's code comes last. */
+/** Returns everything that arrives, as text, until the end or an error; an error's code comes last. */
 async function received(connection: Duplex): Promise<string[]> {
   const chunks: string[] = [];
   try {

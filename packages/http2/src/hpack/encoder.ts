@@ -1,7 +1,7 @@
 /**
- * The headers of a request or an answer as a block (RFC 7541), made as text of one byte per character: joining strings is cheaper than
- * copying bytes. Nothing goes into the table of the other end, so blocks do not depend on each other, and nothing secret can
- * be guessed from their sizes.
+ * Encodes the headers of a request or an answer as a block (RFC 7541), as text of one byte per character: joining strings is cheaper than
+ * copying bytes. Nothing is added to the table of the other side, so blocks do not depend on each other, and nothing secret can be guessed
+ * from their sizes.
  */
 
 import { staticFields } from './static-table.ts';
@@ -39,7 +39,7 @@ function nameOf(given: string): string {
 // eslint-disable-next-line no-control-regex
 const badValue = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Throws for what could not be sent in HTTP/1.1 either. */
+/** Throws for headers that are invalid in HTTP/1.1 too. */
 export function encodedField(name: string, value: string): string {
   const begin = nameOf(name);
   if (begin === '') return '';
@@ -47,7 +47,7 @@ export function encodedField(name: string, value: string): string {
   return begin + integer(0, 0x7f, value.length) + value;
 }
 
-/** Of a request; they come before all others. */
+/** For a request; they come before all others. */
 export function encodedPseudoField(name: ':method' | ':scheme' | ':authority' | ':path', value: string): string {
   if (badValue.test(value)) throw new TypeError(`${name} contains invalid characters`);
   return integer(0, 0x0f, staticFields.findIndex((field) => field.name === name) + 1) + literal(value);
@@ -62,7 +62,7 @@ const statusBegin = integer(0, 0x0f, staticFields.findIndex(({ name }) => name =
 
 const encodedStatus = (status: number): string => statuses.get(status) ?? statusBegin + literal(String(status));
 
-/** Of an answer, by name. */
+/** Headers of an answer, by name. */
 export type EncodedHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 export function encodedHead(status: number, headers: EncodedHeaders): string {

@@ -1,9 +1,8 @@
 /**
  * The Huffman code of HPACK (RFC 7541, appendix B), read four bits at a time.
  *
- * The code is canonical, so its lengths say it all: symbols sorted by length, then by value, have consecutive codes. A state
- * of the reader is an inner node of the code's tree, of which there are 256; no code is shorter than five bits, so four bits
- * end at most one symbol.
+ * The code is canonical, so its lengths define it: symbols sorted by length, then by value, have consecutive codes. A state of the reader
+ * is an inner node of the code's tree, of which there are 256; no code is shorter than five bits, so four bits end at most one symbol.
  */
 
 import { ConnectionError } from '../errors.ts';

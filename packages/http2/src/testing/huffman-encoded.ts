@@ -1,4 +1,4 @@
-/** Huffman encoding, which answers do without: bit by bit, as RFC 7541 says it. */
+/** Huffman encoding, which answers do not use: bit by bit, as in RFC 7541. */
 
 import { huffmanCodes } from '../hpack/huffman.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The conformance suite: what `contract.ts` promises, as tests that every driver runs. A driver's test file calls
- * `storeConformance` with a harness that opens its stores; nothing in here knows which driver it is.
+ * The conformance suite: the guarantees of `contract.ts`, as tests that every driver runs. A driver's test file calls `storeConformance`
+ * with a harness that opens its stores; the suite does not depend on the driver.
  */
 
 import { describe } from 'node:test';

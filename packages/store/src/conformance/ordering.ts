@@ -1,4 +1,4 @@
-/** Orders: of keys by their bytes, of revisions by time, of what concurrent clients do. */
+/** Orders: of keys by their bytes, of revisions by time, of the operations of concurrent clients. */
 
 import assert from 'node:assert/strict';
 import type { Revision } from '../contract.ts';

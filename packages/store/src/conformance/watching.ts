@@ -32,7 +32,7 @@ export async function readWhile(watch: Watch, goOn: (batch: WatchBatch) => boole
   }
 }
 
-/** Revisions grow from batch to batch; a mark may repeat the revision of what it follows, nothing may follow it there. */
+/** Revisions grow from batch to batch; a mark may repeat the revision of the preceding batch, but no batch may repeat that of a mark. */
 export function checkOrder(before: WatchBatch | undefined, batch: WatchBatch): void {
   if (!before) return;
   const isMark = batch.events.length === 0;

@@ -16,7 +16,7 @@ const prefixes = ['', 'a', 'a/', 'b', 'b/', 'c'];
 
 const encoder = new TextEncoder();
 
-/** A number that stands for one of the revisions so far, whichever there are when it is used. */
+/** A number that selects one of the existing revisions when it is used. */
 const moment = fc.nat(1_000);
 
 type Condition = 'none' | 'absent' | 'current' | 'stale';
@@ -189,7 +189,7 @@ class Pair {
     this.#watches.push({ watch: this.store.watch(options), prefix, next: from });
   }
 
-  /** Every watch shows exactly the history since its last look, or says that it was compacted away. */
+  /** Every watch shows exactly the history since its last read, or reports that it was compacted. */
   async readWatches(): Promise<void> {
     const left: OpenWatch[] = [];
     for (const open of this.#watches) {

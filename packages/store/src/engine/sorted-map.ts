@@ -36,7 +36,7 @@ export class SortedMap<V> {
     return true;
   }
 
-  /** In key order. The map must not change while the iteration is under way. */
+  /** In key order. The map must not change during the iteration. */
   *entries(range: KeyRange): Generator<[string, V], void, void> {
     if (this.#chunks.length === 0) return;
     let at = this.#chunkOf(range.start);

@@ -1,6 +1,6 @@
 /**
- * A universe in one life of the process, for its clients: the same calls as the store, each recorded with what was known
- * when it began and what came back. An answer that reaches a dead process was never given.
+ * A universe in one life of the process, for its clients: the same calls as the store, each recorded with the known revision at its start
+ * and its answer. Answers to a stopped process are dropped.
  */
 
 import { sleep } from '@hangar/core';
@@ -53,7 +53,7 @@ export class Session {
   readonly life: Life;
   readonly #view: Store;
   readonly watches = new Set<RecordedWatch>();
-  /** Clients finish what they do and return. */
+  /** Clients complete their current step and return. */
   stopping = false;
   /** The store is being closed: `Closed` is an answer from now on. */
   closing = false;

@@ -1,4 +1,4 @@
-/** Values carry who wrote them: the number of the transaction and the place of the put in it. */
+/** Values name their writer: the number of the transaction and the index of the put in it. */
 
 export interface Signature {
   readonly commit: number;

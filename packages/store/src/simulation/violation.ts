@@ -5,7 +5,7 @@
  * |--------------|----------------------------------------------------------------------------------------------------|
  * | linearizable | conditions held, conflicts were real, reads saw what was acknowledged, revisions follow real time   |
  * | durable      | acknowledged changes survive a crash, and their revision is not reused                              |
- * | whole        | a transaction is there entirely or not at all                                                       |
+ * | whole        | a transaction exists entirely or not at all                                                         |
  * | invented     | nothing exists without a write, nothing happens twice, and nothing that was refused happens         |
  * | isolated     | nothing of one tenant is seen in another                                                            |
  * | tombstones   | a layered view's tombstones exist exactly for deleted base objects                                  |
@@ -17,8 +17,8 @@
  * | bookmarkable | a progress mark promises no more, and no less, than what was delivered                              |
  * | filtered     | only keys of the prefix, with the right previous entry                                              |
  * | compacted    | history is refused if and only if it was compacted                                                  |
- * | leased       | keys of a lease go when it ends, and not before                                                     |
- * | recovering   | errors are documented ones, and end when the disk is well again                                     |
+ * | leased       | keys of a lease are deleted when it ends, and not before                                            |
+ * | recovering   | errors are documented ones, and stop when the disk works again                                      |
  * | live         | every call is answered                                                                              |
  */
 export type Property =

@@ -1,4 +1,4 @@
-/** Defaults must be what they would be filled into: known fields only, right by the schema, and by its rules. */
+/** Checks that defaults are valid values: known fields only, valid by the schema, and by its rules. */
 
 import { once } from '@hangar/cel';
 import type { JsonObject } from '../../object.ts';
@@ -108,8 +108,8 @@ function metadataProblem({ resource, surround }: Place, value: unknown): string 
 }
 
 /**
- * As an update that changes nothing, and as a creation: rules may tell the two apart. Compiled rules and outcomes are kept
- * for all attempts: see `inSlices`.
+ * Evaluates an update that changes nothing, and a creation: rules may distinguish the two. Compiled rules and outcomes are kept for all
+ * attempts: see `inSlices`.
  */
 function ruleProblems(node: SchemaNode, value: unknown, path: string, isRoot: boolean): FieldError[] {
   if (!node.hasRules) return [];

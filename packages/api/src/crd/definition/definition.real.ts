@@ -47,7 +47,7 @@ function update(crd: KubeObject, old: KubeObject): Outcome {
   return { code: status.code!, body: status as unknown as KubeObject, warnings: [] };
 }
 
-/** Of an accepted definition only what its defaults and preparation change. */
+/** For an accepted definition, only the changes of its defaults and preparation. */
 function reduced(outcome: Outcome): object {
   if (outcome.code >= 400) return comparable(outcome);
   const { spec, status, metadata } = asDefinition(outcome.body);
@@ -61,7 +61,7 @@ function report(name: string, differences: readonly string[], total: number): vo
   assert.equal(differences.length, 0, `${differences.length} of ${total} differ`);
 }
 
-/** Texts of errors that the CEL package words differently; each must still differ, or it is to be removed here. */
+/** Texts of errors with a different wording in the CEL package; each must still differ, or must be removed here. */
 const known = ['(?<=a)b'];
 
 test('creations of definitions get the same answers', async () => {

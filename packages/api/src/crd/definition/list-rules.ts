@@ -1,4 +1,4 @@
-/** `x-kubernetes-list-type` and `x-kubernetes-list-map-keys`: what sets and maps need in order to be such. */
+/** `x-kubernetes-list-type` and `x-kubernetes-list-map-keys`: the requirements of sets and maps. */
 
 import { child, forbidden, invalid, key, notSupported, required } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';

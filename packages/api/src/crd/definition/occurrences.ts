@@ -1,6 +1,6 @@
 /**
- * How often values of a schema can occur in one request when nothing else bounds them: as often as the shortest such value
- * fits in. The shortest length of a schema is remembered: rules on every level of a deep schema ask for it.
+ * Estimates how often values of a schema can occur in one request if nothing else bounds them: as often as the shortest such value fits.
+ * The shortest length of a schema is cached: rules on every level of a deep schema need it.
  */
 
 import { additionalOf, entriesOf, isSet, itemsOf } from '../json-schema.ts';
@@ -47,7 +47,7 @@ function measure(schema: JsonSchema): number | undefined {
   }
 }
 
-/** Required fields with their quotes, colon and comma; what has a default need not be sent. */
+/** Required fields with their quotes, colon and comma; fields with a default need not be sent. */
 function objectLength(schema: JsonSchema): number {
   const required = new Set(schema.required);
   let length = 2;

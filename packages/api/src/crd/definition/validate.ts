@@ -53,7 +53,7 @@ export function validateDefinitionUpdate(crd: KubeObject, oldCrd: KubeObject): F
   return boundedErrors([...errors, ...commonErrors(definition, old)]);
 }
 
-/** A write to the status: the names that it says are accepted must be names. */
+/** A write to the status: the accepted names must be valid names. */
 export const validateDefinitionStatus = (crd: KubeObject): FieldError[] => statusErrors(asDefinition(crd));
 
 function updateOptions(definition: CustomResourceDefinition, old: CustomResourceDefinition): SpecOptions {
@@ -115,7 +115,7 @@ const see = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
 export const isProtectedGroup = (group: string): boolean => /(^|\.)(k8s|kubernetes)\.io$/.test(group);
 
-/** How a definition of a group that belongs to Kubernetes says that it may. */
+/** Returns the approval of a definition in a group that belongs to Kubernetes. */
 export function approvalOf({ metadata }: KubeObject): { readonly state: Approval; readonly reason: string } {
   const text = metadata.annotations?.[approvalAnnotation] ?? '';
   const must = `protected groups must have approval annotation "${approvalAnnotation}"`;

@@ -1,4 +1,4 @@
-/** How Kubernetes orders versions: `v10` over `v2` over `v1beta2` over `v1alpha1` over anything else by its letters. */
+/** Orders versions like Kubernetes: `v10` over `v2` over `v1beta2` over `v1alpha1` over others by their letters. */
 
 const kubeVersion = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
 const stages: Readonly<Record<string, number>> = { alpha: 0, beta: 1 };

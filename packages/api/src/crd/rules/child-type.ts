@@ -1,4 +1,4 @@
-/** The types of the parts of a value: expressions on a part see what expressions on the whole see of it. */
+/** The types of the parts of a value: expressions on a part have the same view of it as expressions on the whole. */
 
 import { escapeName } from '@hangar/cel';
 import type { Type } from '@hangar/cel';

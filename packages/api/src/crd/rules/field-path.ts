@@ -54,7 +54,7 @@ export function resolveFieldPath(path: string, schema: JsonSchema, allowBrackets
   return { text, root, schema: at };
 }
 
-/** `.`, `[`, `]` on their own; a quoted text whole; what stands between. */
+/** Splits into `.`, `[`, `]`, quoted texts, and the texts between. */
 function tokenise(path: string): string[] {
   return path.match(/'(?:[^'\\]|\\.)*'|'[^]*$|[.[\]]|[^.[\]]+/gs) ?? [];
 }

@@ -25,7 +25,7 @@ export class RuleNode {
   #compiler: RuleCompiler | undefined;
   #isCompiled = false;
   readonly #rules: CompiledRule[] = [];
-  /** How often the compilation of the next rule was interrupted. */
+  /** Number of interrupted compilations of the next rule. */
   #interruptions = 0;
   #type: Type | undefined;
 
@@ -157,10 +157,10 @@ export function compileMetRules(node: RuleNode, value: unknown): void {
   }
 }
 
-/** A property whose values have no type in expressions is not looked into, unless its name cannot be written anyway. */
+/** A property whose values have no type in expressions is skipped, unless its name cannot be written anyway. */
 const isVisible = (name: string, node: SchemaNode): boolean => escapeName(name) === undefined || isTyped(node);
 
-/** Whether `schemaType` would find a type, without building it. */
+/** Reports whether `schemaType` would find a type, without building it. */
 function isTyped(node: SchemaNode): boolean {
   if (node.schema['x-kubernetes-int-or-string']) return true;
   if (node.type === 'array') return node.items !== undefined && isTyped(node.items);

@@ -1,4 +1,4 @@
-/** One rule of `x-kubernetes-validations`, compiled against the type of the value that it stands at. */
+/** One rule of `x-kubernetes-validations`, compiled against the type of its value. */
 
 import { CelError, compile, kubernetesEnvironment, optionalOf, withVariables } from '@hangar/cel';
 import type { Environment, Program, Type, WorkBudget } from '@hangar/cel';
@@ -16,11 +16,11 @@ export interface CompiledRule {
   readonly usesOldSelf: boolean;
   /** The rule or its message refers to `oldSelf`. */
   readonly needsOldSelf: boolean;
-  /** Where its errors are reported, below the value; empty for the value itself. */
+  /** Path of its errors, below the value; empty for the value itself. */
   readonly fieldPath: string;
 }
 
-/** Libraries never change: what a rule adds is its variables. */
+/** Libraries never change: a rule adds only its variables. */
 let base: Environment | undefined;
 
 /** Compiles the rules of one schema, one after the other. */
@@ -55,7 +55,7 @@ const blank: Omit<CompiledRule, 'rule'> = {
   fieldPath: '',
 };
 
-/** The result for a rule whose compilation is interrupted again and again. */
+/** The result for a rule whose compilation is interrupted repeatedly. */
 export const interruptedRule = (rule: ValidationRule, { message }: CelError): CompiledRule => ({
   ...blank,
   rule,

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../object.ts';
 import { sortKeys } from '../../values/key-order.ts';
 
-/** The value with all keys sorted as Go writes them; shares what is not an object. */
+/** Returns the value with all keys sorted as Go writes them; shares values that are not objects. */
 export function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);

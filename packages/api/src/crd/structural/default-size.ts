@@ -31,7 +31,7 @@ export function defaultSizeOf(node: SchemaNode): DefaultSize {
   return size;
 }
 
-/** Of a value below `node`, with the defaults that it lacks. */
+/** Size of a value below `node`, with its missing defaults. */
 function sizeOf(value: unknown, node: SchemaNode | undefined): DefaultSize {
   let nodes = 1;
   let bytes = 2;

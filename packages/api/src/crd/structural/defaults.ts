@@ -1,6 +1,6 @@
 /**
- * Defaults of the schema, and what null means: a null that the schema does not allow is as good as absent. Where there is
- * a default it takes its place, else the field is removed.
+ * Defaults of the schema, and the meaning of null: a null that the schema does not allow counts as absent. It is replaced by the default,
+ * or else removed.
  */
 
 import { ApiError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Unknown fields: what the schema does not mention is removed, unless the schema keeps it. At the root and in embedded
- * resources `apiVersion`, `kind` and `metadata` are known without being mentioned.
+ * Removes unknown fields, unless the schema keeps them. At the root and in embedded resources `apiVersion`, `kind` and `metadata` are
+ * always known.
  */
 
 import type { JsonObject } from '../../object.ts';

@@ -1,4 +1,4 @@
-/** Definitions, right and wrong: one that is right, and what becomes of it when something about it is changed. */
+/** Valid and invalid definitions: one valid definition, and changes to it. */
 
 import type { KubeObject } from '../../object.ts';
 import type { JsonSchema } from '../json-schema.ts';
@@ -344,7 +344,7 @@ export const definitionCases = (): KubeObject[] => [
   ...fieldSchemas.map(withField),
 ];
 
-/** Updates of one established definition: what it is, and what becomes of it. */
+/** Updates of one established definition: before and after. */
 export const definitionUpdates = (): { readonly from: KubeObject; readonly to: KubeObject }[] => {
   const from = base();
   const to = (more: Fields): { from: KubeObject; to: KubeObject } => ({ from, to: spec(more) });

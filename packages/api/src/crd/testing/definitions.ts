@@ -1,4 +1,4 @@
-/** Definitions that use much of what schemas can say: the tests send objects of them to both servers. */
+/** Definitions that use many features of schemas: the tests send objects of them to both servers. */
 
 import type { KubeObject } from '../../object.ts';
 import type { JsonSchema } from '../json-schema.ts';

@@ -1,6 +1,6 @@
 /**
- * The formats of strings that Kubernetes checks. Names are compared without dashes; what is not listed is not checked.
- * The checks are those of Go's parsers, with their leniencies.
+ * The formats of strings that Kubernetes checks. Names are compared without dashes; other formats are not checked. The checks are those of
+ * Go's parsers, with their leniencies.
  */
 
 import { isIPv4, isIPv6 } from 'node:net';
@@ -78,7 +78,7 @@ function isGoDuration(text: string): boolean {
   }
 }
 
-/** Such as `5 minutes`; taken apart into words so that every character is looked at once. */
+/** Checks texts such as `5 minutes`; split into words so that every character is read once. */
 function hasDuration(text: string): boolean {
   const words = text.match(/\d+|\s+|[A-Za-zµ]+|[^\dA-Za-zµ\s]+/g) ?? [];
   let isKnown = false;

@@ -54,7 +54,7 @@ export function numberErrors(bounds: NumberBounds, value: number, name: string, 
   }
 }
 
-/** Whether it fits the type and format; bounds are held to it like values. */
+/** Reports whether it is valid for the type and format; bounds are checked like values. */
 function rangeError(bounds: NumberBounds, value: number, what: string, name: string, report: Report): boolean {
   const { numberType: type, numberFormat: format } = bounds;
   if (fitsFormat(value, type, format)) return true;

@@ -1,4 +1,4 @@
-/** For tests: CustomResourceDefinitions, without any checking, as what is served for them. */
+/** For tests: CustomResourceDefinitions as served resources, without validation. */
 
 import type { JsonObject } from '../../object.ts';
 import type { ServedGroup, ServedResource, ServedSubresource } from '../model.ts';

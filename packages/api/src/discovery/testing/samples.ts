@@ -1,4 +1,4 @@
-/** For tests: definitions that a real kube-apiserver accepts, with every corner of schemas that documents treat apart. */
+/** For tests: definitions that a real kube-apiserver accepts, with every feature of schemas that documents treat specially. */
 
 import type { Definition } from './definitions.ts';
 

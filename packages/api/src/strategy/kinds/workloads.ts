@@ -87,7 +87,7 @@ const nameLabels = ['job-name', 'batch.kubernetes.io/job-name'];
 const uidLabel = 'batch.kubernetes.io/controller-uid';
 const uidLabels = ['controller-uid', uidLabel];
 
-/** A job selects its own pods, by its uid, unless the client takes that on itself. */
+/** A job selects its own pods, by its uid, unless the client sets the selector. */
 function generateSelector(object: KubeObject): void {
   const spec = structAt(object, 'spec');
   if (spec['manualSelector'] === true) return;

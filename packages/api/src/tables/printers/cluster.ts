@@ -66,7 +66,7 @@ interface Migration {
   readonly status?: WithConditions;
 }
 
-/** The default printer's columns are others: these say an age and not a time. */
+/** Differs from the default printer: these columns show an age and not a time. */
 const nameAndAge = printer<object>((object, now) => [object.metadata.name, ageOf(object, now)]);
 
 function claimState({ metadata, status }: KubeObject & ResourceClaim): string {

@@ -16,7 +16,7 @@ const digests: Readonly<Record<string, string | null>> = {
   '1.3.101.112': null,
 };
 
-/** Why it is none, in Kubernetes' words where it has its own; undefined when it is one. */
+/** Returns the reason why it is invalid, with Kubernetes' message if it has one; undefined if it is valid. */
 export function certificateRequestProblem(pem: string): string | undefined {
   const block = pemBlocks(pem)[0];
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';

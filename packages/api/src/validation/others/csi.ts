@@ -84,7 +84,7 @@ function tokenRequestErrors(requests: readonly JsonObject[]): FieldError[] {
   });
 }
 
-/** Of service accounts' tokens: ten minutes at least. */
+/** For tokens of service accounts: ten minutes at least. */
 export function tokenLifetimeErrors(path: string, seconds: number | undefined): FieldError[] {
   if (seconds === undefined) return [];
   if (seconds < 600) return [invalid(path, seconds, 'may not specify a duration less than 10 minutes')];

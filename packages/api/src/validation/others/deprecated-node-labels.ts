@@ -18,7 +18,7 @@ const advice: Readonly<Record<string, string>> = {
 export const deprecatedNodeLabel = (name: string): string | undefined =>
   Object.hasOwn(advice, name) ? advice[name] : undefined;
 
-/** Of a selector's or a term's `matchExpressions`. */
+/** For `matchExpressions` of a selector or a term. */
 export const expressionWarnings = (path: string, selector: JsonObject | undefined): string[] =>
   structsOf(selector, 'matchExpressions').flatMap((expression, at) => {
     const name = textOf(expression, 'key');

@@ -1,4 +1,4 @@
-/** DER, as far as a request for a certificate needs it: elements with a tag and contents, some made of others. */
+/** DER, as far as a certificate signing request needs it: elements with a tag and contents, some nested. */
 
 export interface Element {
   readonly tag: number;

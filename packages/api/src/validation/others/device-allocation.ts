@@ -1,4 +1,4 @@
-/** The status of a ResourceClaim: which devices it has, and who uses them. */
+/** The status of a ResourceClaim: its devices, and their users. */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { child, duplicate, forbidden, index, invalid, tooLong, tooMany } from '../../status/field-error.ts';

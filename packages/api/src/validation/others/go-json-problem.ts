@@ -1,4 +1,4 @@
-/** Why Go cannot read a text as a JSON object, in its words; undefined when it can. */
+/** Returns the reason why Go cannot parse a text as a JSON object, with Go's message; undefined if it can. */
 
 import { ApiError } from '../../errors.ts';
 import { parseJson } from '../../json/parse.ts';

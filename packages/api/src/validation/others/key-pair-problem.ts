@@ -1,4 +1,4 @@
-/** Why a certificate and a key do not make a pair, in the words of Go's TLS library; undefined when they do. */
+/** Returns the reason why a certificate and a key do not match, with the message of Go's TLS library; undefined if they do. */
 
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';

@@ -110,7 +110,7 @@ const containerResource: Check = (path, source) => {
   ];
 };
 
-/** By type: the field that describes it, in the order in which fields are looked at. */
+/** By type: the field that describes it, in the order in which fields are checked. */
 const sources: readonly (readonly [type: string, field: string, check: Check])[] = [
   ['Object', 'object', object],
   ['External', 'external', external],
@@ -126,7 +126,7 @@ function metricErrors(path: string, metric: JsonObject, anyVersion: boolean): Fi
   const present = sources.filter(([, field]) => isSet(metric, field));
   const errors = type === '' ? [required(child(path, 'type'), 'must specify a metric source type')] : [];
   if (!known) errors.push(notSupported(child(path, 'type'), type, types));
-  // Only the first of several is looked into.
+  // Only the first of several is checked.
   for (const [, field, check] of present.slice(0, 1)) {
     errors.push(...check(child(path, field), structOf(metric, field), anyVersion));
   }

@@ -1,4 +1,4 @@
-/** Every sample, and what mutation makes of it, as the real server judges it: the same code, message and causes. */
+/** Every sample and its mutations, compared with the answer of the real server: the same code, message and causes. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -37,7 +37,7 @@ function creation(path: string, object: JsonObject, what: string): Case {
 }
 
 interface Change {
-  /** Of the collection. */
+  /** Path of the collection. */
   readonly path: string;
   readonly object: JsonObject;
   readonly old: JsonObject;
@@ -65,7 +65,7 @@ const creations = ({ path, object, more = [] }: Sample): Case[] => [
   ...more.map((one, at) => creation(path, one, `special ${at}`)),
 ];
 
-/** The sample is created for real; what was stored is what changes. */
+/** The sample is created; the changes start from the stored object. */
 async function changes({ path, object, createOnly, updates = [], statuses = [] }: Sample): Promise<Case[]> {
   if (createOnly) return [];
   const stored = await answerOf(server, 'POST', path, object);
@@ -98,7 +98,7 @@ async function changes({ path, object, createOnly, updates = [], statuses = [] }
 /** Updates mostly repeat what creations show: every so many of them is enough. */
 const every = <T>(step: number, items: readonly T[]): T[] => items.filter((_, at) => at % step === 0);
 
-/** Until the server has said in the status of an APIService whether it can be reached. */
+/** Time until the server has set the availability in the status of an APIService. */
 const settleMs = 1500;
 const concurrency = 8;
 

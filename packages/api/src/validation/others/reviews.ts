@@ -1,4 +1,4 @@
-/** Questions that are answered and not stored: who may do what, and requests for tokens. */
+/** Reviews, which are answered and not stored: access reviews, and requests for tokens. */
 
 import type { JsonObject, KubeObject } from '../../object.ts';
 import { child, index, invalid, required } from '../../status/field-error.ts';

@@ -75,7 +75,7 @@ function familyErrors(ips: readonly string[], families: readonly string[]): Fiel
 
 const shownList = (list: readonly string[]): readonly string[] | null => (list.length === 0 ? null : list);
 
-/** Addresses stay once they are given; only the second family may come and go. */
+/** Allocated addresses are immutable; only the second family may be added and removed. */
 export function clusterIpUpdateErrors(spec: JsonObject, oldSpec: JsonObject): FieldError[] {
   if (textOf(spec, 'type') === 'ExternalName' || textOf(oldSpec, 'type') === 'ExternalName') return [];
   const [isNow, was] = [isHeadless(spec), isHeadless(oldSpec)];

@@ -1,4 +1,4 @@
-/** Where a Service's traffic may go: policies for traffic from outside and inside, and its distribution. */
+/** Traffic of a Service: policies for external and internal traffic, and its distribution. */
 
 import type { JsonObject } from '../../object.ts';
 import { forbidden, invalid, required } from '../../status/field-error.ts';

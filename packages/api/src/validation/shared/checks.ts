@@ -51,7 +51,7 @@ export function append(errors: FieldError[], more: readonly FieldError[]): void 
   for (const error of more) errors.push(error);
 }
 
-/** Positions at which something stands that stood before. In one pass: lists come from clients. */
+/** Returns the indexes of repeated items. One pass: lists come from clients. */
 export function repeatedIn(list: readonly string[]): ReadonlySet<number> {
   const seen = new Set<string>();
   return new Set(

@@ -1,4 +1,4 @@
-/** Blocks of addresses, `10.0.0.0/8`, with the same leniency for what is stored as addresses have. */
+/** Blocks of addresses, `10.0.0.0/8`, with the same leniency for stored values as addresses. */
 
 import { invalid, quote } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';
@@ -36,7 +36,7 @@ export function formatCidr(cidr: Cidr): string {
   return `${formatIp(cidr.network)}/${bits}`;
 }
 
-/** Is `inner` a part of `outer`, and not all of it? */
+/** Reports whether `inner` is a proper subset of `outer`. */
 export function isStrictSubset(inner: Cidr, outer: Cidr): boolean {
   // Lengths as written, as Kubernetes compares them.
   if (isIpv4(inner.network) !== isIpv4(outer.network) || outer.prefixLength >= inner.prefixLength) return false;

@@ -77,7 +77,7 @@ export function isIpv4({ bytes }: Address): boolean {
   return true;
 }
 
-/** The canonical text (RFC 5952); IPv4 in dots, however it was written. */
+/** Returns the canonical text (RFC 5952); IPv4 in dots, regardless of the original form. */
 export function formatIp(address: Address): string {
   const { bytes } = address;
   if (isIpv4(address)) return `${bytes[12]}.${bytes[13]}.${bytes[14]}.${bytes[15]}`;

@@ -3,7 +3,7 @@
 import { once } from '@hangar/cel/work';
 import type { FieldError } from '../../status/field-error.ts';
 
-/** Appends what `check` finds. `check` must not change anything but its own list. */
+/** Appends the errors of `check`, which must only change its own list. */
 export function checkPart(errors: FieldError[], check: (own: FieldError[]) => void): void {
   const found = once(() => {
     const own: FieldError[] = [];

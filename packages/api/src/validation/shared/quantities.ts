@@ -1,4 +1,4 @@
-/** Checks and comparisons of quantities. Texts are canonical already: what is shown is what was stored. */
+/** Checks and comparisons of quantities. Texts are canonical already: the stored text is shown. */
 
 import { invalid } from '../../status/field-error.ts';
 import type { FieldError } from '../../status/field-error.ts';

@@ -1,12 +1,12 @@
 /**
- * Validation of pods and of what makes pods, as kube-apiserver 1.36 does it with its default feature gates.
+ * Validation of pods and their controllers, as in kube-apiserver 1.36 with its default feature gates.
  *
  *   base/         checks that all kinds share
  *   pod/          pods and templates of pods
- *   apps/         what keeps pods running
- *   batch/        what runs pods to their end
+ *   apps/         controllers of long-running pods
+ *   batch/        jobs
  *   server-form/  values in messages as the server shows them
- *   types/        the parts of pods that rules look at
+ *   types/        the parts of pods that rules check
  */
 
 import type { KindValidations } from '../contract.ts';

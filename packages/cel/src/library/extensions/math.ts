@@ -14,7 +14,7 @@ import type { CelInt, CelValue } from '../../values/values.ts';
 const { intType: int, uintType: uint, doubleType: double, boolType: bool } = t;
 const numbers = { int, uint, double } as const;
 
-/** Of equal values the first; NaN is never better. */
+/** Returns the first of equal values; NaN is never better. */
 function best(values: readonly CelValue[], sign: number): CelValue {
   if (values.length === 0) fail('math extremum of an empty list');
   return values.reduce((a, b) => {
@@ -44,7 +44,7 @@ const rounding = (name: string, round: (value: number) => number): Overload[] =>
   overload(`math_${name}_double`, [double], double, ({ value }: Double) => new Double(round(value))),
 ];
 
-/** Halves away from zero; what is so large that it has no fraction stays. */
+/** Rounds halves away from zero; values too large to have a fraction stay. */
 function roundHalfAway(value: number): number {
   if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 52) return value;
   const below = Math.trunc(value);

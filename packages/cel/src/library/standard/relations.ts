@@ -1,4 +1,4 @@
-/** Equality, order, membership, indexing, logic: declared here; the interpreter has its own code for most of them. */
+/** Equality, order, membership, indexing, logic: declared here; the interpreter has specialized code for most of them. */
 
 import { noSuchOverload } from '../../errors.ts';
 import { overload } from '../../environment.ts';

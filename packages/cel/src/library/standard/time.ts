@@ -43,7 +43,7 @@ const nsPerZone = 100_000;
 const nsPerLocalTime = 5_000;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** How far the zone's clocks are ahead of UTC at that moment, in milliseconds. */
+/** Returns the offset of the zone from UTC at that moment, in milliseconds. */
 function zoneOffset(zone: string, epochMs: number): number {
   const fixed = /^([+-]?)(\d\d):(\d\d)$/.exec(zone);
   if (fixed) return (fixed[1] === '-' ? -1 : 1) * (Number(fixed[2]) * 60 + Number(fixed[3])) * 60_000;
@@ -107,7 +107,7 @@ function overloadsOf(name: string): Overload[] {
   return found;
 }
 
-/** Kubernetes' interpreter gives a duration's whole milliseconds, where the specification wants those of the second. */
+/** Kubernetes' interpreter returns a duration's total milliseconds, while the specification requires those of the second. */
 export const totalMilliseconds: Library = {
   name: 'total milliseconds',
   functions: {

@@ -11,7 +11,7 @@ const folder = new TestFolder();
 after(() => folder.remove());
 
 const pageBytes = 4_096;
-/** A store that was closed, and what it holds. */
+/** A closed store, and its content. */
 let closed: string;
 let contents: string;
 before(async () => {

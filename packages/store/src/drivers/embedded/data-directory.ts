@@ -43,7 +43,7 @@ function makeDirectory(directory: string): void {
   sync(parent); // a directory is as durable as the entry in its parent
 }
 
-/** Not `existsSync`, to which a disk that fails looks like an absent file. */
+/** Not `existsSync`, which reports a failing disk as an absent file. */
 function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }

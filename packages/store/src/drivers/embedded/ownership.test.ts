@@ -1,4 +1,4 @@
-/** One process per data directory; the lock ends with the process, however it ends. */
+/** One process per data directory; the lock is released when the process exits, for any reason. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -18,7 +18,7 @@ afterEach(() => {
 });
 after(() => folder.remove());
 
-/** Opens the directory and says `open`, or the code and message of the refusal; holds it until it is killed. */
+/** Opens the directory and prints `open`, or the code and message of the refusal; holds it until it is killed. */
 const holder = `
   import(${JSON.stringify(new URL('./embedded-store.ts', import.meta.url).href)})
     .then(({ openEmbeddedStore }) => openEmbeddedStore({ directory: process.argv[1] }))

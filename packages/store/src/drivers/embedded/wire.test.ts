@@ -70,7 +70,7 @@ const entry: fc.Arbitrary<Entry> = fc.record({
   lease: fc.option(lease, { nil: undefined }),
 });
 
-/** Of a commit: there is none before the first. */
+/** Revision of a commit: at least 1. */
 const committedRevision = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }) as fc.Arbitrary<Revision>;
 
 /** An outcome that this command could have. */

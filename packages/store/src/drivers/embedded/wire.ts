@@ -1,7 +1,7 @@
 /**
- * How groups and outcomes cross between the threads. A structured clone copies the whole buffer behind each value (a
- * kilobyte cut out of a pooled buffer costs the pool), and spells out every property name; so values travel in one buffer
- * that is handed over, and the common transaction as plain numbers and strings in one flat array.
+ * Encoding of groups and outcomes between the threads. A structured clone copies the whole buffer behind each value (a kilobyte of a pooled
+ * buffer copies the pool), and every property name; so values are transferred in one buffer, and the common transaction as plain numbers
+ * and strings in one flat array.
  */
 
 import { unreachable } from '@hangar/core';
@@ -97,7 +97,7 @@ export function unpackGroup({ commands, values }: PackedGroup): Command[] {
 }
 
 export interface PackedOutcomes {
-  /** Five numbers for a committed put of one key; a revision of 0 says that the outcome is the next of `others`. */
+  /** Five numbers for a committed put of one key; a revision of 0 means that the outcome is the next of `others`. */
   readonly numbers: Float64Array<ArrayBuffer>;
   readonly others: readonly (Outcome | ManyChanges)[];
 }

@@ -95,14 +95,14 @@ test('the journal file stays small however much is written', async () => {
 test('ten thousand commits at once are acknowledged or refused as too many, in bounded memory', async (context) => {
   const { directory, store, thread } = await openWithThread();
   context.after(() => store.close());
-  const value = new Uint8Array(100_000); // one for all: what is measured is what the store adds
+  const value = new Uint8Array(100_000); // shared by all: only the memory of the store is measured
   // Other test files of this process leave buffers behind.
   const { arrayBuffers: before } = process.memoryUsage();
   const count = 10_000;
   const outcomes = Array.from({ length: count }, (_, at) =>
     codeOf(store.commit([{ type: 'put', key: `/k${at}`, value }])),
   );
-  // Copies are made only of the group under way, not of the whole gigabyte that waits.
+  // Only the group in progress is copied, not the whole gigabyte that waits.
   const copies = process.memoryUsage().arrayBuffers - before;
   assert.ok(copies < 100_000_000, `${copies} bytes of copies`);
   const overloaded = (await Promise.all(outcomes.slice(5_000))).filter((code) => code === 'Overloaded');

@@ -31,7 +31,7 @@ async function withStore(run: (store: Store, prefix: string) => Promise<void>): 
   }
 }
 
-/** Reads until a mark says that everything up to now is there. */
+/** Reads until a mark covers everything up to now. */
 async function collect(store: Store, prefix: string, during: () => Promise<void>): Promise<WatchBatch[]> {
   const batches: WatchBatch[] = [];
   const watch = store.watch({ prefix, previous: true });

@@ -1,4 +1,4 @@
-/** The shared watch, against a scripted etcd that does what a real one does rarely. */
+/** The shared watch, against a scripted etcd with the rare behaviour of a real one. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -35,7 +35,7 @@ export class RecentHistory {
     if (this.#bytes > this.#bytesMax) this.#dropOldest();
   }
 
-  /** Only for `fromRevision ≥ from`, and `to` not beyond what was added. */
+  /** Requires `fromRevision ≥ from`, and `to` not beyond the added revisions. */
   read(span: Required<WatchOptions> & { to: Revision }): HistoryPage {
     const batches: WatchBatch[] = [];
     const start = this.#placeOf(span.fromRevision);

@@ -34,8 +34,8 @@ export class WatchedRevision implements Publication {
   }
 
   /**
-   * etcd looks up what an event replaced when it sends the event, and leaves it out when a compaction was faster. Such an event would look
-   * like the creation of the key.
+   * etcd looks up the previous value of an event when it sends the event, and leaves it out when a compaction was faster. Such an event
+   * would look like the creation of the key.
    *
    * etcd (3.5 to 3.7) also leaves it out of events that it sends while it registers the watch: it sets the flag for previous values after
    * the watch can receive events. A new watch from the same revision then has the value.

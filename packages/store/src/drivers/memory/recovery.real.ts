@@ -1,4 +1,4 @@
-/** Crashes at random moments: what was acknowledged is there, the rest is there whole or not at all. */
+/** Crashes at random moments: acknowledged transactions exist afterwards, others exist whole or not at all. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -10,7 +10,7 @@ const seeds = 30;
 const livesPerSeed = 5;
 const writersPerLife = 4;
 
-/** One client: writes, deletes, leases and compacts until the disk is gone. */
+/** One client: writes, deletes, leases and compacts until the disk fails. */
 async function workUntilCrash(
   world: MemoryWorld,
   store: Store,

@@ -1,6 +1,6 @@
 /**
- * Watches, one named property after the other. A watch has **passed** a revision when it delivered it, something behind
- * it, or a progress mark at or behind it: from then on, what was not delivered is missing.
+ * Watches, one named property after the other. A watch has **passed** a revision when it delivered it, something behind it, or a progress
+ * mark at or behind it: from then on, an undelivered event is missing.
  */
 
 import type { Revision, StoreEvent, WatchBatch } from '../../contract.ts';
@@ -81,7 +81,7 @@ class WatchCheck {
     throw this.#broken('bookmarkable', moment, `a mark at ${revision}, asked for when ${made[0]!.floor} was known`);
   }
 
-  /** A watch that begins in what was given up gets nothing. */
+  /** A watch that begins in compacted history gets nothing. */
   #begun(moment: Moment): void {
     const { from, invoked } = this.#watch;
     const compacted = this.#givenUp.atLeast(invoked);
@@ -134,7 +134,7 @@ class WatchCheck {
     )?.revision;
   }
 
-  /** A watch from now on need not deliver what was under way when it began. */
+  /** A watch from now on need not deliver transactions in progress when it began. */
   #mayHaveBeenBefore(revision: Revision): boolean {
     if (this.#watch.from !== undefined || this.#delivered.length > 0 || this.#marked > 0) return false;
     const commit = this.#truth.transactions.get(revision)!.commit;

@@ -1,7 +1,6 @@
 /**
- * Changes keys in every way that the contract offers: create-if-absent, compare-and-set, blind writes, deletions by key
- * and by range, and transactions that mix them. It remembers what it last saw of each key, which is often out of date:
- * that is where conflicts come from.
+ * Changes keys in every way that the contract offers: create-if-absent, compare-and-set, blind writes, deletions by key and by range, and
+ * transactions that mix them. It remembers the last seen state of each key, which is often out of date and causes conflicts.
  */
 
 import { chance, pick } from '@hangar/core';
@@ -43,7 +42,7 @@ export function writer(client: Client): Promise<void> {
     return [...drafts.values()];
   }
 
-  /** With a put elsewhere, or a condition on a key that goes: a condition may name what a range deletes. */
+  /** With a put elsewhere, or a condition on a deleted key: a condition may name a key that a range deletes. */
   function byRange(): Draft[] {
     const range = someRange(random, session.universe);
     const key = pick(random, keys);

@@ -1,4 +1,4 @@
-/** Layered views that do not keep what is below them to themselves. */
+/** Layered views that leak the state below them. */
 
 import type { Store, StoreEvent, Write } from '../../contract.ts';
 import { noBytes } from '../../engine/rows.ts';
@@ -58,7 +58,7 @@ export function mixedTenants(view: Store, { store, root }: View): Store {
   });
 }
 
-/** Planted below the views: a base entry that comes back leaves its tombstone behind. */
+/** Planted below the views: a restored base entry keeps its tombstone. */
 export function lastingTombstones(store: Store): Store {
   return alteredStore(store, {
     async commit(writes) {

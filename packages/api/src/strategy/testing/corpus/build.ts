@@ -1,4 +1,4 @@
-/** How the corpus is written: a case is a kind and the bodies of its objects. */
+/** Helpers to write the corpus: a case is a kind and the bodies of its objects. */
 
 import type { JsonObject } from '../../../object.ts';
 

@@ -1,4 +1,4 @@
-/** Null is what absence is; empty texts and zeros are what they are to Go. */
+/** Nulls count as absent; empty texts and zeros have their meaning in Go. */
 
 import { port } from './network.ts';
 import { all, container, selector, specs, template } from './build.ts';

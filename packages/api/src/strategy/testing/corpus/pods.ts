@@ -1,4 +1,4 @@
-/** Pods, and a pod spec that uses most of what has defaults. */
+/** Pods, and a pod spec that uses most fields with defaults. */
 
 import { all, container, podSpec, selector } from './build.ts';
 import type { Spec } from './build.ts';

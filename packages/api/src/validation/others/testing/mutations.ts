@@ -14,7 +14,7 @@ const long = 'a'.repeat(300);
 const texts = ['', 'Bad_Value!', 'a.b/c/d', long, '10.0.0.256', '-x'];
 const numbers = [-1, 0, 70_000];
 
-/** `roots`: the fields of the object that are looked at, all the way down. */
+/** `roots`: the fields of the object that are mutated, at all depths. */
 export function mutations(object: JsonObject, roots: readonly string[] = topLevel(object)): Mutation[] {
   return roots.flatMap((root) => {
     const found: Mutation[] = [];

@@ -1,4 +1,4 @@
-/** Numbers in the status of what makes pods. */
+/** Numbers in the status of controllers of pods. */
 
 import { child, invalid } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -10,7 +10,7 @@ export function checkCounts(errors: FieldError[], path: string, counts: Counts, 
   for (const name of names) checkNotNegative(errors, child(path, name), counts[name]);
 }
 
-/** Parts cannot be more than the whole; what is available is ready. */
+/** Parts cannot exceed the whole; available pods are ready. */
 export function checkParts(
   errors: FieldError[],
   path: string,

@@ -66,7 +66,7 @@ export const replicationController: KindValidation = {
   },
   warnings(object, old) {
     if (old && object.metadata.generation === old.metadata.generation) return [];
-    // On an update the server looks at the old template: so it has always been.
+    // On an update the server checks the old template, for compatibility.
     const { template = {} } = specOf(old ?? object);
     return [
       ...(old ? [] : makerNameWarnings(object.metadata.name ?? '')),

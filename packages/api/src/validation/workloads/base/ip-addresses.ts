@@ -6,7 +6,7 @@ import { hasLeadingZeros, isIpv4, parseIp } from '../../shared/ip.ts';
 
 const reason = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
-/** `old`: what is stored already is not looked at. */
+/** `old`: stored values are not checked. */
 export function checkIp(errors: FieldError[], path: string, value: string, old: readonly string[] = []): void {
   if (old.includes(value)) return;
   const address = parseIp(value);

@@ -1,7 +1,4 @@
-/**
- * Null means absent, and absent is what the rules look for. Most objects have no nulls and are passed on as they are;
- * those that have some are copied without them.
- */
+/** Null means absent for the rules. Most objects have no nulls and are passed on as they are; others are copied without them. */
 
 import { once } from '@hangar/cel/work';
 import { schemaOf } from '../../../builtin/schemas.ts';
@@ -10,7 +7,7 @@ import { isObject } from '../../../object.ts';
 import type { JsonObject, KubeObject } from '../../../object.ts';
 import type { KindValidation } from '../../contract.ts';
 
-/** In lists null is a zero of the list's type, which only the schema knows. */
+/** In lists null is a zero of the list's type, which depends on the schema. */
 function withoutNulls(object: KubeObject): KubeObject {
   const found = nullsIn(object);
   if (found === 'none') return object;
@@ -36,7 +33,7 @@ function nullsIn(value: object): Found {
   }
   for (const name of Object.keys(value)) {
     const member = (value as JsonObject)[name];
-    // No rule looks at managedFields, and they can be large.
+    // No rule checks managedFields, and they can be large.
     if (typeof member !== 'object' || name === 'managedFields') continue;
     const inner = member === null ? 'members' : nullsIn(member);
     if (inner === 'items') return inner;

@@ -94,7 +94,7 @@ function checkExitCodes(errors: FieldError[], path: string, rule: ExitCodesRule,
   if (values.some((value, i) => i > 0 && values[i - 1]! > value)) errors.push(invalid(at, values, 'must be ordered'));
 }
 
-/** Of an Indexed Job; `completions` may be missing, which is reported elsewhere. */
+/** For an Indexed Job; `completions` may be missing, which is reported elsewhere. */
 export function checkSuccessPolicy(errors: FieldError[], path: string, spec: JobSpec): void {
   const rules = spec.successPolicy?.rules ?? [];
   const at = child(path, 'rules');

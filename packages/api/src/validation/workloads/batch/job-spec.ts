@@ -1,4 +1,4 @@
-/** The specification of a Job, on its own or in the template of a CronJob. */
+/** The spec of a Job, also in the template of a CronJob. */
 
 import { child, invalid, notSupported, required, tooLong } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';

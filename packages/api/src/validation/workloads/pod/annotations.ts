@@ -1,4 +1,4 @@
-/** Annotations of pods that have a meaning: older ways to say what fields say now. */
+/** Annotations of pods with a meaning: older forms of fields. */
 
 import { child, forbidden, invalid, key, quote } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';

@@ -1,4 +1,4 @@
-/** How a pod resolves names. */
+/** DNS configuration of a pod. */
 
 import { child, index, invalid, required } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';

@@ -51,7 +51,7 @@ function checkFileKey(
   else checkNoBacksteps(errors, child(path, 'path'), file);
 }
 
-/** How many sources there are is reported for the list as a whole. */
+/** The number of sources is reported for the list as a whole. */
 function checkSource(errors: FieldError[], path: string, i: number, source: EnvFromSource): void {
   const at = index(path, i);
   const { prefix = '', configMapRef, secretRef } = source;

@@ -1,4 +1,4 @@
-/** A pod that waits at a gate was not looked at by the scheduler yet: where it may run can be narrowed. */
+/** A pod with a scheduling gate has not been scheduled yet: its node constraints can be narrowed. */
 
 import { child, index, invalid } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -51,7 +51,7 @@ function hasOnlyAdditions(term: NodeSelectorTerm, old: NodeSelectorTerm): boolea
   );
 }
 
-/** With the old values of what may change at a gate. */
+/** Returns the spec with the old values of the fields that may change at a gate. */
 export function withoutNodeChanges(spec: PodSpec, old: PodSpec): PodSpec {
   const restored: PodSpec = { ...spec, nodeSelector: old.nodeSelector ?? null };
   const [affinity, before] = [spec.affinity?.nodeAffinity, old.affinity?.nodeAffinity];

@@ -1,4 +1,4 @@
-/** Where containers see the volumes of their pod: as directories, or as devices. */
+/** Volume mounts of containers: as directories, or as devices. */
 
 import { child, forbidden, index, invalid, notFoundValue, required } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -12,7 +12,7 @@ export type Volumes = ReadonlyMap<string, VolumeSource>;
 export function checkMounts(errors: FieldError[], path: string, container: Container, volumes: Volumes): void {
   const mountsPath = child(path, 'volumeMounts');
   const devices = container.volumeDevices ?? [];
-  // Of devices with one name the last one counts.
+  // The last one of devices with the same name counts.
   const byName = new Map(devices.map(({ name = '', devicePath = '' }) => [name, devicePath]));
   const paths = new Set(byName.values());
   const seen = new Set<string>();

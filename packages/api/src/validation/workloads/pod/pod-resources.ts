@@ -1,4 +1,4 @@
-/** Resources of a pod as a whole, and how they go with those of its containers. */
+/** Resources of a pod as a whole, and their relation to those of its containers. */
 
 import { child, forbidden, index, invalid, key } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -59,8 +59,8 @@ function checkCovers(
 type Amounts = Map<string, string>;
 
 /**
- * The most that containers need at one time: all that run for good, or one that prepares the pod beside the sidecars
- * that were started before it.
+ * The maximum that containers need at one time: all long-running ones, or one init container beside the sidecars that were started before
+ * it.
  */
 function aggregate(spec: PodSpec, kind: 'requests' | 'limits'): Amounts {
   const total: Amounts = new Map();

@@ -1,4 +1,4 @@
-/** The specification of a pod, on its own or in a template. */
+/** The spec of a pod, also in a template. */
 
 import type { ObjectMeta } from '../../../object.ts';
 import { child, index, invalid, notSupported, required } from '../../../status/field-error.ts';
@@ -34,7 +34,7 @@ import { checkHostProcesses, checkLinuxPod, checkWindowsPod } from './windows.ts
 
 export interface SpecScope {
   readonly rules: PodRules;
-  /** Of a pod; a template's does not count. */
+  /** Of a pod; that of a template is ignored. */
   readonly metadata?: ObjectMeta | undefined;
 }
 

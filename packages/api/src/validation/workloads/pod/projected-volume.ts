@@ -128,7 +128,7 @@ function checkTrustBundle(
   checkFree(errors, directory, file);
 }
 
-/** Bundles of a signer start with its name, in which colons stand for slashes. */
+/** Bundles of a signer start with its name, in which colons replace slashes. */
 const trustBundleNameReasons = (name: string): readonly string[] =>
   nameIsSubdomain(name.slice(name.lastIndexOf(':') + 1), false);
 

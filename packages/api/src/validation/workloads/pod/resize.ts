@@ -137,7 +137,7 @@ const isAnyRemoved = (amounts: ResourceList | undefined, old: ResourceList | und
 const withOldAmounts = (containers: List<Container> | undefined, old: List<Container> | undefined): Container[] =>
   (containers ?? []).map((container, i) => withOldAmount(container, old![i]!));
 
-/** Claims go: a container that has some can only be resized if it had none. */
+/** Claims are removed: a container with claims can only be resized if it had none. */
 const withOldAmount = (container: Container, old: Container): Container => {
   const { limits, requests } = restoreAmounts(container.resources ?? {}, old.resources);
   return { ...container, resources: { limits: limits ?? null, requests: requests ?? null } };

@@ -1,6 +1,6 @@
 /**
- * Rules of pods that are looser for objects that broke them before they existed: what is stored stays updatable. The
- * feature gates of Kubernetes 1.36 have their default values; what they leave no choice about is not here.
+ * Rules of pods that are relaxed for objects stored before the rules existed: stored objects stay updatable. The feature gates of
+ * Kubernetes 1.36 have their default values; rules that they fix are not listed here.
  */
 
 import type { ObjectMeta } from '../../../object.ts';
@@ -48,7 +48,7 @@ const strict: PodRules = {
   allowsRestartingInitContainers: false,
 };
 
-/** Without `old`, the rules for what is new. */
+/** Without `old`, the rules for new objects. */
 export function podRules(
   isPod: boolean,
   old?: { readonly spec?: PodSpec | undefined; readonly metadata?: ObjectMeta | undefined },

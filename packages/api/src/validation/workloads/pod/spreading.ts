@@ -1,4 +1,4 @@
-/** How evenly pods are spread over domains of nodes. */
+/** Topology spread constraints of pods. */
 
 import { child, duplicate, forbidden, index, invalid, required } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';

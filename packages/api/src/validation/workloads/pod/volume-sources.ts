@@ -1,4 +1,4 @@
-/** The sources that volumes can have, in the order in which they are looked at. */
+/** The sources of volumes, in the order in which they are checked. */
 
 import { child, forbidden, index, invalid, key, notSupported, required, tooLong } from '../../../status/field-error.ts';
 import type { FieldError } from '../../../status/field-error.ts';
@@ -30,9 +30,9 @@ type Check<T> = (errors: FieldError[], path: string, source: T, scope: VolumeSco
 
 export interface SourceRule {
   readonly name: keyof VolumeSource;
-  /** How the paths of its errors call it, where they do not call it by its name. */
+  /** Its name in the paths of errors, if it differs. */
   readonly label?: string;
-  /** How it is called when it is one source too many. */
+  /** Its name if it is one source too many. */
   readonly refusedAs?: string;
   readonly check: Check<unknown>;
 }

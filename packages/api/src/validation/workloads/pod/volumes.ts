@@ -12,7 +12,7 @@ import { volumeSources } from './volume-sources.ts';
 
 export interface VolumeScope {
   readonly rules: PodRules;
-  /** Of a pod; templates have none that counts. */
+  /** Of a pod; that of templates is ignored. */
   readonly metadata?: ObjectMeta | undefined;
 }
 

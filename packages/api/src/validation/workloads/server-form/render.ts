@@ -1,6 +1,6 @@
 /**
- * Values in messages as kube-apiserver shows them: JSON of its own structs, with every field, nil as null. Only the
- * message of a refused request needs it, so the table is read when the first one does.
+ * Values in messages as kube-apiserver shows them: JSON of its own structs, with every field, nil as null. Only messages of refused
+ * requests need it, so the table is loaded for the first one.
  */
 
 import { structType } from '../../../builtin/types.ts';
@@ -35,7 +35,7 @@ function fieldsOf(struct: string): readonly ServerField[] {
   return fields;
 }
 
-/** How to write lists and structs: on one line, or on many. */
+/** Layout of lists and structs: on one line, or on many. */
 interface Layout {
   readonly list: (items: readonly string[], depth: number) => string;
   readonly struct: (members: readonly (readonly [name: string, value: string])[], depth: number) => string;

@@ -1,7 +1,6 @@
 /**
- * The differences of two texts by lines, in the unified form with three lines of context. The choice among equally good
- * alignments is that of Python's difflib, from which kube-apiserver's comes: the longest common block first, then what
- * is left and right of it.
+ * The differences of two texts by lines, in the unified form with three lines of context. The choice among equally good alignments is that
+ * of Python's difflib, from which kube-apiserver's comes: the longest common block first, then the parts left and right of it.
  */
 
 interface Match {

@@ -1,4 +1,4 @@
-/** Systematic changes to an object: each leaf and branch gone, empty, repeated, out of range, of the wrong form. */
+/** Systematic changes to an object: each leaf and branch removed, emptied, repeated, out of range, malformed. */
 
 import { isObject } from '../../../object.ts';
 import type { JsonObject } from '../../../object.ts';
@@ -17,7 +17,7 @@ const copyOf = (object: JsonObject): JsonObject => JSON.parse(JSON.stringify(obj
 
 type Path = readonly (string | number)[];
 
-/** Values keep their types: what cannot be decoded is not what is tested here. */
+/** Values keep their types: undecodable objects are not tested here. */
 export function* mutationsOf(object: JsonObject, under: readonly string[]): Generator<Mutation> {
   for (const [path, value] of walk(object, [])) {
     if (path.length === 0 || !under.includes(String(path[0]))) continue;
@@ -54,7 +54,7 @@ export function change(object: JsonObject, path: Path, value: unknown): Mutation
   return { name: `${path.join('.')} ${shown}`, object: copy };
 }
 
-/** Sets what the base does not have, such as `['spec', 'hostNetwork']`. */
+/** Sets a field that the base does not have, such as `['spec', 'hostNetwork']`. */
 export const withField = (object: JsonObject, path: string, value: unknown): Mutation => {
   const steps = path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step));
   const copy = copyOf(object);

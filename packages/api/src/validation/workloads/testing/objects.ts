@@ -1,4 +1,4 @@
-/** Valid workloads that use as much of their kinds as goes together. */
+/** Valid workloads that use as many fields of their kinds as can be combined. */
 
 import type { JsonObject } from '../../../object.ts';
 
@@ -254,7 +254,7 @@ const jobSpec: JsonObject = {
   template: jobTemplate,
 };
 
-/** Jobs and what they are made of change in few places: those of others may be changed freely. */
+/** Few fields of jobs and their templates are mutable; those of others may change freely. */
 export const objects: Readonly<Record<string, JsonObject>> = {
   pod: object('v1', 'Pod', fullPodSpec),
   smallPod: object('v1', 'Pod', small),

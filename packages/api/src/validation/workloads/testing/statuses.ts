@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../object.ts';
 const ended = { terminated: { exitCode: 1, startedAt: '2026-01-01T00:00:00Z', finishedAt: '2026-01-01T00:00:01Z' } };
 const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
 
-/** Of the pod whose status comes next. */
+/** Spec of the pod with the following status. */
 export const reportedPod: JsonObject = {
   containers: [{ name: 'main', image: 'a', resources: { limits: { 'example.com/a': '1' } } }],
 };
@@ -115,7 +115,7 @@ export const jobStatuses: readonly JsonObject[] = [
 
 const counts = { replicas: 3, readyReplicas: 2, availableReplicas: 1, observedGeneration: 1 };
 
-/** By the names of the objects: a status, and one by one what is changed in it. */
+/** By the names of the objects: a status, and the single changes to it. */
 export const countStatuses: Readonly<Record<string, JsonObject>> = {
   replicationController: { ...counts, fullyLabeledReplicas: 3 },
   replicaSet: { ...counts, fullyLabeledReplicas: 3 },

@@ -1,6 +1,6 @@
 /**
- * The parts of pods that validation looks at, as decoded objects have them: what is absent is zero or unset. Lists and
- * maps may be null. Fields that no rule is about are not here.
+ * The parts of pods that validation checks, as decoded: absent is zero or unset. Lists and maps may be null. Fields without rules are left
+ * out.
  */
 
 import type { ObjectMeta } from '../../../object.ts';

@@ -1,4 +1,4 @@
-/** The status of pods, as far as rules look at it. See `pod.ts` for what absence means. */
+/** The status of pods, as far as rules check it. See `pod.ts` for the meaning of absent fields. */
 
 import type { List } from '../base/checks.ts';
 import type { ResourceList } from '../base/quantities.ts';

@@ -1,4 +1,4 @@
-/** Volumes of pods: one of many sources. See `pod.ts` for what absence means. */
+/** Volumes of pods: one of many sources. See `pod.ts` for the meaning of absent fields. */
 
 import type { ObjectMeta } from '../../../object.ts';
 import type { List, TextMap } from '../base/checks.ts';

@@ -7,7 +7,7 @@ import { parseEndpoint } from './endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
 import { GrpcError } from './status.ts';
 
-/** As much of a connection as a channel looks at. */
+/** The parts of a connection that a channel uses. */
 class FakeConnection {
   usable = true;
   retired = false;

@@ -37,7 +37,7 @@ async function connectTo(
   return connection;
 }
 
-/** How one call ends against a server that does this to it. */
+/** Returns how one call ends against a server with this script. */
 async function outcome(context: TestContext, script: (call: ScriptedCall) => void): Promise<GrpcError | string> {
   const server = await scriptedServer(context, script);
   const connection = await connectTo(context, server.url);

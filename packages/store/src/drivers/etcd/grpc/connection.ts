@@ -39,7 +39,7 @@ export interface CallOptions {
   metadata?: Record<string, string>;
 }
 
-/** So that a large message is not throttled to one window per round trip. */
+/** Large enough that a large message is not throttled to one window per round trip. */
 const streamWindowBytes = 4 * 1024 * 1024;
 const connectionWindowBytes = 16 * 1024 * 1024;
 /** Rejects with a GrpcError whose fate is `unsent`. */
@@ -132,7 +132,7 @@ export class Connection {
     });
   }
 
-  /** Throws a GrpcError when the connection is gone already. */
+  /** Throws a GrpcError if the connection is already closed. */
   stream(method: string, options: CallOptions, handler: StreamHandler): Call {
     return this.#begin(method, options, handler);
   }
@@ -170,7 +170,7 @@ export class Connection {
   }
 }
 
-/** One call under way. */
+/** One call in progress. */
 export class Call {
   readonly #stream: ClientStream;
   readonly #handler: StreamHandler;

@@ -14,7 +14,7 @@ export class MessageAssembler {
   readonly #bytesMax: number;
   /** An incomplete prefix. */
   #prefix: Buffer | undefined;
-  /** The message under way, filled up to `#filled`. */
+  /** The incomplete message, filled up to `#filled`. */
   #message: Buffer | undefined;
   #filled = 0;
 

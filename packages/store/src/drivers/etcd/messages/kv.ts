@@ -13,7 +13,7 @@ export const methods = {
   compact: '/etcdserverpb.KV/Compact',
 } as const;
 
-/** etcd's smallest key; as the end of a range it stands for "to the last key". */
+/** etcd's smallest key; as the end of a range it means "to the last key". */
 const nul = '\u0000';
 
 export interface RangeRequest {

@@ -24,7 +24,7 @@ export function encodeLeaseId(id: bigint): Buffer {
 export interface LeaseResponse {
   readonly revision: Revision;
   readonly id: bigint;
-  /** 0 or less after a renewal: the lease is gone. */
+  /** 0 or less after a renewal: the lease has expired. */
   readonly ttlSeconds: number;
 }
 

@@ -1,4 +1,4 @@
-/** etcdserverpb.Watch. One stream carries one watch here, so watch ids are not looked at. */
+/** etcdserverpb.Watch. One stream carries one watch here, so watch ids are ignored. */
 
 import type { Entry, KeyRange, Revision } from '../../../contract.ts';
 import { MessageReader, bytesField, uintField } from '../wire/message-reader.ts';
@@ -31,7 +31,7 @@ export function encodeWatchProgress(): Buffer {
 
 export interface WatchedEvent {
   readonly deleted: boolean;
-  /** Of a deletion, only `key` and `modRevision`. */
+  /** For a deletion, only `key` and `modRevision`. */
   readonly entry: Entry;
   readonly previous: Entry | undefined;
 }

@@ -21,7 +21,7 @@ export interface Guardian {
 
 /** Kills every process that has a `*.pid` file in the folder, and removes the folder. */
 export function guard(folder: string): Guardian {
-  // Detached: an interrupt from the keyboard goes to the whole group and must not reach it.
+  // Detached: an interrupt from the keyboard is sent to the whole group and must not reach it.
   const shell = spawn('/bin/sh', ['-c', script, 'guardian', folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

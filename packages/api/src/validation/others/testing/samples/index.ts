@@ -1,4 +1,4 @@
-/** A valid object of each kind, and where it is sent. Fields are set so that mutations reach what is checked. */
+/** A valid object of each kind, and its path. Fields are set so that mutations reach the checks. */
 
 import { clusterSamples } from './cluster.ts';
 import { coreSamples } from './core.ts';

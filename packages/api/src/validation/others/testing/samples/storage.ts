@@ -1,4 +1,4 @@
-/** Volumes, claims, and what drivers say. */
+/** Volumes, claims, and kinds written by drivers. */
 
 import type { JsonObject } from '../../../../object.ts';
 import { meta, namespaced, withSpec, withStatus } from './sample.ts';
