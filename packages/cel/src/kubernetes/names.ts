@@ -82,7 +82,7 @@ const rules = {
 function problems(rule: Rule, value: string): string[] {
   const found: string[] = [];
   if (Buffer.byteLength(value) > rule.lengthMax) found.push(lengthMessage(rule.lengthMax, rule.unit));
-  // The length error is sufficient, and long texts are not matched.
+  // Much longer texts are invalid without matching the pattern.
   if (value.length > 4 * rule.lengthMax || !rule.pattern.test(value)) found.push(rule.message);
   return found;
 }
