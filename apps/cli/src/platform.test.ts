@@ -17,7 +17,7 @@ const kubeconfig = (...servers: readonly string[]): string =>
     '',
   ].join('\n');
 
-/** Returns the server that the command connects to, or what it says. */
+/** Returns the server that the command connects to, or its output. */
 async function serverOf(world: TestWorld, ...words: readonly string[]): Promise<string> {
   let server = '';
   const connect = (config: { readonly server: string }): Promise<never> => {

@@ -1,4 +1,7 @@
-/** The whole story of a person and a script: `hangar up`, every command through the way in, and real kubectl with what they wrote. */
+/**
+ * The whole story of a user and a script: `hangar up`, every command through the entry, and the real kubectl with the files that they
+ * wrote.
+ */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

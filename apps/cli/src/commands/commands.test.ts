@@ -77,7 +77,7 @@ describe('create', () => {
     assert.match(again.err, /control plane "demo" already exists\n.*hangar get demo/);
   });
 
-  /** In which what takes seconds is over when the command says something, and not before, however slow the machine; an hour never is. */
+  /** A clock whose seconds pass when the command prints this text, and not before, however slow the machine; an hour never passes. */
   function overWith(said: RegExp): { readonly clock: Clock; readonly err: KeptOutput } {
     const err = new KeptOutput();
     let waiting: (() => void)[] = [];
@@ -87,7 +87,7 @@ describe('create', () => {
     };
     err.onWrite = pass;
     const after: Clock['after'] = (ms, callback) => {
-      // A state that lasts is said.
+      // A state that lasts is printed.
       if (ms === lastingMs) return systemClock.after(0, callback);
       if (ms < 1_000) return systemClock.after(ms, callback);
       if (ms < 3_600_000) waiting.push(callback);
@@ -122,7 +122,7 @@ describe('create', () => {
     await using world = await openTestWorld();
     const creating = world.runIn(overWith(/never/), 'create', 'demo', '--timeout', '1h');
     await created(world.client);
-    // A state that lasts would be said at once by this clock; its timer is cancelled when the state passes.
+    // This clock would print a lasting state at once; its timer is cancelled when the state passes.
     await makeReady(world.client, 'demo');
     const { code, err } = await creating;
     assert.deepEqual([code, err], [0, 'waiting for control plane demo\n']);
@@ -431,7 +431,7 @@ describe('delete', () => {
     assert.match((await world.runIn({ ask }, 'delete', 'demo')).out, /deleted, including all data\n$/);
     await client.create(ControlPlane, { metadata: { name: 'demo' }, spec: { classRef: { name: 'gone' } } });
     await tenantSays('Retain');
-    // Of the one before, and so not this one's.
+    // The annotation belongs to the previous control plane, not to this one.
     assert.match((await world.runIn({ ask }, 'delete', 'demo')).out, /data retained or destroyed: unknown/);
     assert.match(questions[2]!, /may be destroyed, because its class "gone" does not exist/);
   });

@@ -1,4 +1,4 @@
-/** `hangar __complete -- WORDS…`: for the scripts of `hangar completion`. It says nothing rather than something wrong, and is never slow. */
+/** `hangar __complete -- WORDS…`: for the scripts of `hangar completion`. Prints nothing rather than something wrong, and is never slow. */
 
 import type { Call, Command, Given } from '../command.ts';
 import { offered } from '../completion/candidates.ts';
@@ -24,7 +24,7 @@ export const complete: Command = {
   },
 };
 
-/** A person waits for it with a finger on the key. */
+/** Short, because the user waits for it. */
 const namesTimeoutMs = 2_000;
 
 async function namesOf(session: Call['session'], words: readonly string[]): Promise<string[]> {

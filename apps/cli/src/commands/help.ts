@@ -16,7 +16,7 @@ export const help: Command = {
   async run({ commands, session, given }) {
     const serving = platformCommands.find(({ name }) => name === given.args[0]);
     if (serving) {
-      // Its flags are known to another part of the program.
+      // Its flags are defined in another part of the program.
       session.out.write(`${serving.name}: ${serving.summary}\nIts flags: ${session.program} ${serving.name} --help\n`);
       return;
     }

@@ -1,4 +1,4 @@
-/** Control planes by their names, and what is said when there is no such one. */
+/** Finds control planes by name, and reports missing ones. */
 
 import type { Client } from '@hangar/client';
 import { hasCode } from '@hangar/core';
@@ -35,7 +35,7 @@ async function notFound(client: Client, name: string, cause: unknown, signal?: A
   return failed(`there is no control plane ${quoted(name)}`, { next, cause });
 }
 
-/** Rejects with `Failed` when the server knows no control planes at all. */
+/** Rejects with `Failed` when the server does not serve control planes. */
 export async function controlPlaneNames(client: Client, signal?: AbortSignal): Promise<string[]> {
   const { items } = await withDefinitions(client.metadata.list(ControlPlane, { signal }));
   return items.map(({ metadata }) => metadata.name ?? '');

@@ -1,4 +1,4 @@
-/** Amounts as people read them. */
+/** Formats amounts for users. */
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 

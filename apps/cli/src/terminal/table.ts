@@ -13,7 +13,7 @@ export interface TableOptions {
   readonly styleOf?: (column: string, cell: string) => Style | undefined;
 }
 
-/** Cells may contain text of other users: they are made plain here. Every line ends with a line feed. */
+/** Cells may contain text of other users: they are escaped here. Every line ends with a line feed. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[], options?: TableOptions): string =>
   new Table(head, options).text(rows);
 

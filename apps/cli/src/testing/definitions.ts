@@ -1,4 +1,4 @@
-/** The four kinds, as much of them as commands need: what they may be, the operator's own definitions say. */
+/** The four kinds, as far as commands need them: the operator's own definitions have the schemas. */
 
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
 

@@ -1,4 +1,4 @@
-/** The data directory: is it there, is it ours, is it ours alone, and is there room in it? */
+/** Checks the data directory: existence, ownership, permissions and free space. */
 
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { asError, hasCode } from '@hangar/core';
