@@ -1,7 +1,6 @@
 /**
  * The permissions that the controller manager requires in the management plane, and no others: a test runs its parts with exactly these,
- * and
- * fails when one is missing or never used. Changes in clusters are made with their kubeconfigs.
+ * and fails when one is missing or never used. Changes in clusters are made with their kubeconfigs.
  *
  * Secrets are read one by one and by name, so rules with `resourceNames` are enough where all names are known. RBAC has no patterns:
  * where registrations come and go with their own namespaces, the rule is for a namespace (`--cluster-namespace-scope`) or for all of them.

@@ -1,7 +1,6 @@
 /**
  * Limits the output of programs, each and in total, so that programs that print without end cannot block the event loop, which also sends
- * the
- * heartbeats of programs. Counts bytes, plus a fixed cost per line: an empty line is work, too.
+ * the heartbeats of programs. Counts bytes, plus a fixed cost per line: an empty line is work, too.
  *
  * A program that has spent its share waits for the next period, and all waiting programs get equal parts of that period first. So programs
  * that print a lot share the total, and one that prints a little waits for at most a quarter of a second.

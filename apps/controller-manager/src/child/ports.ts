@@ -12,7 +12,7 @@ export interface PortRange {
 export class Ports {
   readonly #range: PortRange;
   readonly #taken = new Set<number>();
-  /** Goes round, so that a port is not given again right after its program's end. */
+  /** Cycles through the range, so that a port is not reused right after its program has exited. */
   #next: number;
 
   constructor(range: PortRange) {

@@ -1,4 +1,4 @@
-/** Timers of the clock do not keep a process alive, and what they wait for here has to be finished before it ends by itself. */
+/** Keeps the process alive: timers of the clock do not, and pending work must complete before the process exits by itself. */
 
 import { MessageChannel } from 'node:worker_threads';
 

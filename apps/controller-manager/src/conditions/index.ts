@@ -1,4 +1,4 @@
-/** Conditions on the objects that clusters are made of: see `condition-writer.ts`. */
+/** Conditions of the objects that represent clusters: see `condition-writer.ts`. */
 
 export { conditionTypes, fieldManagers } from './condition-of.ts';
 export { ConditionWriter } from './condition-writer.ts';

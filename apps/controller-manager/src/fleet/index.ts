@@ -1,5 +1,5 @@
 /**
- * The fleet: which clusters there are, for which services, and how they are reached.
+ * The fleet: the clusters, their services, and how to connect to them.
  *
  *   ControlPlaneRegistrations ─┐
  *   ControlPlaneEndpoints ─────┴─ reduce ─► informer ─► candidates ─► compose ─► changed(cluster), gone(name), synced()

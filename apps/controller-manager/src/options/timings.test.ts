@@ -14,7 +14,7 @@ const read = (lease = '7s', retry = '2s', deadline?: string, stopGraceMs = 1500)
     stopGraceMs,
   );
 
-/** Rounded, as people would write them. */
+/** Rounded, as users would write them. */
 const inMs = (timings: object): object =>
   Object.fromEntries(
     Object.entries(timings).map(([name, value]) => [name, name.endsWith('Ms') ? Math.round(value) : value]),

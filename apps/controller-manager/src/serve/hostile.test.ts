@@ -1,4 +1,4 @@
-/** Clients that want to hurt, on raw connections. */
+/** Hostile clients on raw connections. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

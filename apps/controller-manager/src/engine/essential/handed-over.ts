@@ -1,9 +1,7 @@
 /**
  * The control planes whose controllers run externally, and the objects that they are assigned to, as the Tenants state. Each is a cluster
- * of
- * the fleet. The annotation is only a name, and a registration may change the control plane that it names: its annotation counts only on
- * the
- * Tenant of the control plane that it names now. The annotation of an endpoint names the cluster itself.
+ * of the fleet. The annotation is only a name, and a registration may change the control plane that it names: its annotation counts only on
+ * the Tenant of the control plane that it names now. The annotation of an endpoint names the cluster itself.
  *
  *     controllers-by   of a control plane   is the cluster, and the object
  *     r                x                    x               r

@@ -1,4 +1,4 @@
-/** The end of a service at any moment, and of the right to its cluster. */
+/** Stops a service at any moment, and revokes the ownership of its cluster. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Words for people, made of what others said: one line, not long. */
+/** Shortens messages of other programs for reports: one line, not long. */
 
 const lengthMax = 300;
 

@@ -1,8 +1,7 @@
 /**
  * A certificate that this process creates when none is configured: signed by an authority whose key is discarded at once. Stored in a
- * folder,
- * readable by its owner only, so that clients that trust it still do after a restart. Recreated in its last thirty days, when it lacks a
- * name, when its files are invalid, and when another user could have written them.
+ * folder, readable by its owner only, so that clients that trust it still do after a restart. Recreated in its last thirty days, when it
+ * lacks a name, when its files are invalid, and when another user could have written them.
  *
  *   <folder>/hangar-controller-manager.crt   the certificate, and its authority behind it
  *   <folder>/hangar-controller-manager.key

@@ -1,7 +1,6 @@
 /**
  * Parses metrics in Prometheus' text format (0.0.4) line by line, and adds labels. A text with an invalid line is refused as a whole,
- * because
- * Prometheus would refuse the whole merged answer.
+ * because Prometheus would refuse the whole merged answer.
  *
  * Bytes are read as Latin-1, one character each, regardless of encoding: that is the cheapest, and nothing has to be encoded again.
  */

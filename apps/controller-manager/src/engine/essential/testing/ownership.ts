@@ -20,7 +20,7 @@ export class TestOwnership implements Ownership {
     return this.leftMs;
   }
 
-  /** Nothing new may begin; what is under way may end. */
+  /** No new work may start; work in progress may complete. */
   retire(): void {
     this.#ending.abort();
   }

@@ -102,7 +102,7 @@ export class World {
   }
 }
 
-/** One service of one cluster, and what is said of it. */
+/** One service of one cluster, and its reported states. */
 export class Served {
   readonly states: ServiceState[] = [];
   readonly ownership: TestOwnership;
