@@ -1,4 +1,4 @@
-/** The program as a person starts it. */
+/** The program as a user starts it. */
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

@@ -69,7 +69,7 @@ async function hasSealedSecrets(store: Store, prefix: string): Promise<boolean> 
   return false;
 }
 
-/** The paths of those that have anything in the store, whether or not the management plane knows them. */
+/** The paths of all control planes with data in the store, also those without a Tenant. */
 async function* planes(store: Store, prefix: string): AsyncGenerator<string> {
   const all = prefixRange(clustersPrefix(prefix));
   for (let start = all.start; ;) {

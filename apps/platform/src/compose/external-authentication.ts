@@ -10,7 +10,7 @@ import type { FollowedFiles } from './followed-file.ts';
 
 export interface ExternalAuthentication {
   readonly authenticators: readonly TokenAuthenticator[];
-  /** Absent: the configuration says nothing of it. */
+  /** Absent: not configured. */
   readonly anonymous: AnonymousOptions | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The watchdog of this process: what it keeps is in the data directory, what it finds goes to fairness and tenancy. */
+/** The watchdog of this process: its state is in the data directory, its findings go to fairness and tenancy. */
 
 import { join } from 'node:path';
 import { systemClock } from '@hangar/core';

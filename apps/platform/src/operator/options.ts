@@ -26,7 +26,7 @@ export interface OperatorOptions {
   readonly kubeconfig: string | undefined;
   /** Of the Hangar whose tenants virtual control planes are. Absent: the management plane is one. */
   readonly tenantsKubeconfig: string | undefined;
-  /** Absent: as the kubeconfig says. */
+  /** Absent: the address in the kubeconfig. */
   readonly internalUrl: string | undefined;
   readonly externalUrl: string | undefined;
   readonly installsDefinitions: boolean;

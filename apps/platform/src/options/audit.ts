@@ -1,4 +1,4 @@
-/** Those parts of the command line that say what is written down of requests, and where. As kube-apiserver names them. */
+/** Flags of the audit log, named as in kube-apiserver. */
 
 import { UsageError } from '@hangar/core/command-line';
 import type { HelpGroup } from '@hangar/core/command-line';

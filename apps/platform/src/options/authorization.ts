@@ -1,4 +1,4 @@
-/** Those parts of the command line that say who may do what. Named as kube-apiserver names them. */
+/** Flags of authorization, named as in kube-apiserver. */
 
 import { resolve } from 'node:path';
 import { parseDuration } from '@hangar/api';

@@ -1,4 +1,4 @@
-/** How many requests are under way at once; beyond, they wait for their turn. As kube-apiserver names and sets them. */
+/** Flags that limit concurrent requests; further requests are queued. Names and defaults are those of kube-apiserver. */
 
 import { UsageError } from '@hangar/core/command-line';
 import type { HelpGroup } from '@hangar/core/command-line';

@@ -1,4 +1,4 @@
-/** Those parts of the command line that say what the port shows and whom it trusts. As kube-apiserver names them. */
+/** Flags of the port's certificates and trusted CAs, named as in kube-apiserver. */
 
 import { UsageError } from '@hangar/core/command-line';
 import type { HelpRow } from '@hangar/core/command-line';

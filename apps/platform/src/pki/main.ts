@@ -93,7 +93,7 @@ async function secret(args: readonly string[]): Promise<void> {
     const isNew = await createPkiSecret(client, values, newPki(world));
     console.log(`secret ${values.namespace}/${values.name} ${isNew ? 'created' : 'unchanged: it already exists'}`);
   } catch (error) {
-    // A cluster that is away, or rights that are missing: a Job tries again.
+    // An unavailable cluster, or missing permissions: a Job retries.
     if (!hasAnyCode(error)) throw error;
     console.error(`hangar: secret ${values.namespace}/${values.name}: ${error.message}`);
     process.exitCode = 1;

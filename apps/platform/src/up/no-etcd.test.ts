@@ -1,4 +1,4 @@
-/** A start that cannot succeed ends with a line that says why, and a code that has it started again: pods depend on both. */
+/** A start that fails prints the reason, and exits with a code that causes a restart: pods depend on both. */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
