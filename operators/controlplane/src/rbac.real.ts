@@ -1,4 +1,4 @@
-/** The same on a real kube-apiserver, which also insists on the right to block the deletion of owners. */
+/** The same on a real kube-apiserver, which also requires the permission to block the deletion of owners. */
 
 import { startRealServer } from '@hangar/api/testing';
 import { connect, httpTransport } from '@hangar/client';

@@ -1,8 +1,9 @@
 /**
- * The rights that the operator needs, and no others: a test runs it with exactly these, and fails when one is missing or never used.
+ * The permissions that the operator requires, and no others: a test runs it with exactly these, and fails when one is missing or never
+ * used.
  *
- * In tenants it is an administrator, by the host's leave (`hostRules`); on the management plane it reaches no other kind than these.
- * Secrets are wide because management namespaces come and go, and RBAC knows no patterns; what it caches of them is narrow.
+ * In tenants it is an administrator, as the host permits (`hostRules`); on the management plane it has access to no other kinds. Secrets
+ * are wide because management namespaces come and go, and RBAC has no patterns; the cache of them is narrow.
  */
 
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';

@@ -1,4 +1,4 @@
-/** Tenants that were restored from a backup: made by the server, without a claim, and adopted by who they say. */
+/** Tenants that were restored from a backup: created by the server, without a claim, and adopted by the control plane that they name. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

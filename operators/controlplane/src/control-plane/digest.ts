@@ -1,4 +1,4 @@
-/** Short names for what something was made of: equal ones were made of the same. */
+/** Digests of inputs: equal digests mean equal inputs. */
 
 import { createHash } from 'node:crypto';
 

@@ -132,7 +132,7 @@ async function makeSureOfRoute(
   const tenant = await client.get(Tenant, { name });
   const route = await client.get(TlsRoute, { namespace: where!, name: `controlplane-${name}` });
   assert.deepEqual(route.spec?.hostnames, tenant.spec?.hosts);
-  // A route of before is deleted when a new operator has seen it.
+  // An old route is deleted when a new operator has seen it.
   await until(client, TlsRoute, `controlplane-${name}`, (one) => one === undefined, elsewhere);
 }
 

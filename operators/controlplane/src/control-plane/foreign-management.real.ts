@@ -1,7 +1,7 @@
 /**
- * The operator on a real kube-apiserver, for a Hangar that is somewhere else and whose tenants it enters with certificates: the four
- * manifests, in several orders, and a life of a control plane. Both sides know it as an administrator here; that it needs only the rights
- * that it declares is shown by ../rbac.real.ts.
+ * The operator on a real kube-apiserver, for a separate Hangar whose tenants it enters with certificates: the four manifests, in several
+ * orders, and a life of a control plane. It is an administrator on both sides here; ../rbac.real.ts shows that its declared permissions are
+ * enough.
  */
 
 import assert from 'node:assert/strict';

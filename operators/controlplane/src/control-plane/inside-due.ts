@@ -1,4 +1,4 @@
-/** Whether a tenant has to be entered: what is inside, by the Secret's word, is not what should be. */
+/** Decides whether a tenant has to be entered: the digests in the Secret differ from the desired ones. */
 
 import { bootstrapOf, insideText } from './bootstrap.ts';
 import { digestOf } from './digest.ts';
@@ -8,7 +8,7 @@ import type { Pass } from './world.ts';
 export const isInsideDue = async (pass: Pass): Promise<boolean> =>
   annotationOf(pass.secrets!.kubeconfig, secretAnnotations.inside) !== insideText(await bootstrapOf(pass));
 
-/** Of a control plane that never had one, too: then there is nothing to take away. */
+/** Also for a control plane that never had an addon: then there is nothing to delete. */
 export const areAddonsDue = (pass: Pass): boolean =>
   (annotationOf(pass.secrets!.kubeconfig, secretAnnotations.addons) ?? '') !== addonsDigest(pass);
 

@@ -1,7 +1,6 @@
 /**
  * Deletes a control plane, in this order: writes the status; deletes the tenant, by its policy; deletes its objects in the management
- * plane;
- * removes the finalizer. Each step is idempotent. While one of them fails the finalizer stays, and the status says why.
+ * plane; removes the finalizer. Each step is idempotent. While one of them fails the finalizer stays, and the status says why.
  *
  * Nothing is left to a garbage collector: not every management plane has one, and none is fast.
  */

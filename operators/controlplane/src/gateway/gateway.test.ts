@@ -1,4 +1,4 @@
-/** Routes of control planes: made, kept right, moved, taken away; and what is said about them. */
+/** Routes of control planes: created, repaired, moved, deleted; and their conditions. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

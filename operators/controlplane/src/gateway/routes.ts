@@ -1,7 +1,6 @@
 /**
  * Caches the routes of all control planes, while the management plane has the Gateway API: one watch of objects with our label. It starts
- * when
- * the definition is created, stops when it is deleted, and restarts when another version is served.
+ * when the definition is created, stops when it is deleted, and restarts when another version is served.
  *
  *     definition comes ──► watch of v1 ──► definition serves v1alpha3 only ──► watch of v1alpha3 ──► definition goes ──► none
  *

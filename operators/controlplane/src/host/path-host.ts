@@ -11,7 +11,7 @@ import { tenantPath } from './tenant.ts';
 export interface PathHostOptions extends RestOptions {
   /** To the host's own root, as one of its masters. Closed by who made it. */
   readonly transport: HttpTransport;
-  /** As a function: of a server that knows its port only when it listens. */
+  /** As a function: for a server whose port is known only when it listens. */
   readonly internalUrl: string | (() => string);
   readonly externalUrl?: string | undefined;
   readonly servingCa: () => string | Promise<string>;

@@ -1,7 +1,6 @@
 /**
  * Creates the registrations that a class defines for its control planes: one of the control plane's name, owned by it. One of that name
- * with
- * another creator is never changed.
+ * with another creator is never changed.
  *
  * Keyed by control plane. Watches the class; a registration that a user changed is repaired.
  */

@@ -119,7 +119,7 @@ test('conditions of a controller manager that has exited become Unknown, and the
   assert.ok(saysLost(lost, 'SchedulerReady'));
   assert.match(findCondition(lost!.status!.conditions, 'ControllersReady')!.message, /no controller manager renews/);
   await isExternal(client, false);
-  // Its Lease alone hands nothing over: the essential controllers serve until the controller manager says that it takes over.
+  // Its Lease alone hands nothing over: the essential controllers serve until the controller manager reports that it takes over.
   await renew(client, 'active');
   await say(client);
   await isExternal(client, true);
@@ -153,7 +153,7 @@ test('conditions of a controller manager that names no Leases never expire', asy
   const body = { status: { conditions: conditionsOf('ControllersReady') } };
   await client.status.patch(ControlPlaneRegistration, { name: 'a' }, { type: 'merge', body });
   await isExternal(client, true);
-  // When an endpoint that comes later has expired, the registration was reconciled, too.
+  // When a later endpoint has expired, the registration was reconciled, too.
   await client.create(ControlPlaneEndpoint, { metadata: { name: 'e' }, spec: { endpoint: 'https://e' } });
   const expiring = { status: { controllerManager, conditions: conditionsOf('ControllersReady') } };
   await client.status.patch(ControlPlaneEndpoint, { name: 'e' }, { type: 'merge', body: expiring });

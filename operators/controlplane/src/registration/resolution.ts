@@ -1,11 +1,9 @@
 /**
  * Resolves the address and the kubeconfig of a registered control plane. Pure: all inputs are given. In the order of the table in
- * README.md;
- * the first missing input is the reason.
+ * README.md; the first missing input is the reason.
  *
  * Endpoint and kubeconfig have the same address, or the registration is not ready. About a Secret that a user named, only whether it fits
- * is
- * disclosed.
+ * is disclosed.
  */
 
 import { isConditionTrue, findCondition } from '@hangar/runtime';

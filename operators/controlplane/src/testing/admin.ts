@@ -1,4 +1,4 @@
-/** The administrator of a control plane, as its kubeconfig says: over TLS in real life, by the same proofs in process here. */
+/** The administrator of a control plane, by its kubeconfig: over TLS in production, with the same credentials in process here. */
 
 import { configOfKubeconfig, InProcessTransport, RestClient } from '@hangar/client';
 import type { Client } from '@hangar/client';

@@ -7,7 +7,7 @@ import { ControlPlane } from '../api/index.ts';
 
 const withinMs = 20_000;
 
-/** The first state of the object of which it is so; undefined stands for gone. */
+/** Resolves with the first state of the object for which the condition holds; undefined stands for deleted. */
 export async function until<T extends ApiObject>(
   client: Client,
   kind: Kind<T>,
@@ -35,7 +35,7 @@ export async function until<T extends ApiObject>(
 export const untilReady = async (client: Client, name: string): Promise<ControlPlane> =>
   (await until(client, ControlPlane, name, isReady))!;
 
-/** Of its newest spec: a control plane that was ready stays so while what is new is set up, and the condition says since when. */
+/** Of its newest spec: a control plane that was ready stays ready while a change is set up. */
 export function isReady(one: ControlPlane | undefined): boolean {
   const ready = findCondition(one?.status?.conditions, 'Ready');
   return ready?.status === 'True' && ready.observedGeneration === one!.metadata.generation;

@@ -1,4 +1,4 @@
-/** 2. Nothing is made for a control plane that could go without being taken leave of. */
+/** Step 2: the finalizer, set before anything is created for the control plane, so that a deletion cleans up. */
 
 import { ensureFinalizer, hasFinalizer } from '@hangar/runtime';
 import { ControlPlane, finalizer } from '../../api/index.ts';

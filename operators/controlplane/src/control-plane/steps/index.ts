@@ -1,4 +1,4 @@
-/** The steps in their order. README.md says what each of them does. */
+/** The steps in their order. README.md describes each of them. */
 
 import { gateway } from '../../gateway/step.ts';
 import { suspended } from '../suspended.ts';

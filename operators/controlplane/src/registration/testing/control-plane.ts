@@ -1,4 +1,4 @@
-/** A ControlPlane as its controller leaves it behind, in the parts that registrations look at. The test decides in which order. */
+/** A ControlPlane as its controller leaves it, with the fields that registrations read. The test decides the order. */
 
 import type { Client } from '@hangar/client';
 import { Namespace, Secret } from '@hangar/client/kinds/core-v1';
