@@ -1,4 +1,4 @@
-/** How soon pods could be made in a new namespace: from its creation until its default account is there. */
+/** Measures the time until pods can be created in a new namespace: from its creation until its default account exists. */
 
 import type { Client } from '@hangar/client';
 import { Namespace, ServiceAccount } from '@hangar/client/kinds/core-v1';

@@ -1,4 +1,4 @@
-/** An owner of many objects is deleted: from the request until the last of them is gone. */
+/** Measures the deletion of an owner of many objects: from the request until the last of them is gone. */
 
 import type { Client, DeleteOptions } from '@hangar/client';
 import { ConfigMap, Namespace } from '@hangar/client/kinds/core-v1';

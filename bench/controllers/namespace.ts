@@ -1,4 +1,4 @@
-/** A namespace of many objects is deleted: from the request until it is gone. */
+/** Measures the deletion of a namespace with many objects: from the request until it is gone. */
 
 import type { Client } from '@hangar/client';
 import { ConfigMap, Namespace, Secret, ServiceAccount } from '@hangar/client/kinds/core-v1';

@@ -1,5 +1,5 @@
 /**
- * The kinds that the server benchmark creates, reads and changes, each as large as people's own.
+ * The kinds that the server benchmark creates, reads and changes, each of a realistic size.
  *
  * An object is a template: the load puts a name in the place of `__name__` and a new value in the place of `__value__`, in
  * the object and in its merge patch.

@@ -32,7 +32,7 @@ export interface MeasureOptions {
   readonly protocol: Protocol;
   /** ConfigMaps unless given. */
   readonly kind?: BenchKind;
-  /** Each with one request under way. */
+  /** Each with one request in flight. */
   readonly connections?: number;
   readonly round: number;
   /** Ends after this time, or after this many requests. */

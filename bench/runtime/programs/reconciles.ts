@@ -1,4 +1,4 @@
-/** Reconciles a second when nothing is to be done: of requests that are made up, then of objects that a server has. */
+/** Reconciles per second without work: of generated requests, then of objects on a server. */
 
 import { connect } from '@hangar/client';
 import { ConfigMap } from '@hangar/client/kinds/core-v1';
