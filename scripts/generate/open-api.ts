@@ -1,4 +1,4 @@
-/** Reads from the published OpenAPI v3 documents what Go types do not say: required, list and map types, patches, defaults. */
+/** Reads facts from the published OpenAPI v3 documents that Go types do not contain: required, list and map types, patches, defaults. */
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

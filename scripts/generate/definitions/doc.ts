@@ -1,5 +1,5 @@
 /**
- * A doc comment: what is said to people, then tags.
+ * Parses a doc comment: the description, then tags.
  *
  *     A sentence, perhaps
  *     over several lines.                      → "A sentence, perhaps over several lines."

@@ -1,6 +1,6 @@
 /**
- * Types to the schema of a CustomResourceDefinition. Names are replaced by what they stand for: such schemas have no references.
- * Every field must be described, and every list must say what it is: fields without either fail.
+ * Converts types to the schema of a CustomResourceDefinition. Names are expanded: such schemas have no references. Every field must have a
+ * description, and every list its list type: otherwise it fails.
  */
 
 import type { Declaration, Member, Place, TypeNode } from './read.ts';

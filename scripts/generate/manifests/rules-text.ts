@@ -1,4 +1,4 @@
-/** Rules of RBAC as the YAML that people read: a line each, since JSON is YAML. */
+/** Writes RBAC rules as readable YAML: a line each, since JSON is YAML. */
 
 interface Rule {
   readonly verbs?: readonly string[];

@@ -1,4 +1,4 @@
-/** docs/reference/commands.md: every command and every flag, from the tables that help texts are made of. */
+/** docs/reference/commands.md: every command and every flag, from the tables that help texts are generated from. */
 
 import type { FlagGroup } from '@hangar/core/command-line';
 import type { DescribedCommand } from '../../../apps/cli/src/describe-commands.ts';
