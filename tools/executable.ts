@@ -20,7 +20,7 @@ export async function isExecutable(path: string): Promise<boolean> {
   }
 }
 
-/** Every executable file of that name on PATH, in PATH's order, absolute; a file that PATH reaches twice comes once. */
+/** Returns every executable file of that name on PATH, in PATH's order, absolute, without duplicates. */
 export async function onPath(name: string, world: Pick<World, 'env'>): Promise<string[]> {
   const folders = (world.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const found = new Map<string, string>();

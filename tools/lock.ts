@@ -32,7 +32,7 @@ export interface LockOptions {
 
 const sayEveryMs = 10_000;
 
-/** Runs the work while holding the lock; `waited` says that another worker was there first. */
+/** Runs the work while holding the lock; `waited`: another worker was first. */
 export async function withLock<T>(options: LockOptions, work: (waited: boolean) => Promise<T>): Promise<T> {
   const { path, pollMs = 500, touchMs = 5_000, abandonedMs = 60_000 } = options;
   await mkdir(dirname(path), { recursive: true });

@@ -8,7 +8,7 @@ export interface RunOptions {
   cwd?: string;
   /** The whole environment; absent: this process's own. */
   env?: Record<string, string | undefined>;
-  /** Each line of standard error as it comes. */
+  /** Called with each line of standard error. */
   onErrorLine?(line: string): void;
 }
 
