@@ -1,4 +1,4 @@
-/** Notes in a table of SQLite. Every method is one synchronous step: nothing comes between a condition and its write. */
+/** Notes in an SQLite table. Every method is one synchronous step: nothing runs between a condition and its write. */
 
 import { DatabaseSync } from 'node:sqlite';
 import { Feed } from '@hangar/server/library';
