@@ -39,7 +39,7 @@ function definition(plural: string, spec: object): object {
   };
 }
 
-/** The answer, when it cost no more than this: what is linear takes a tenth of it, what is not takes for ever. */
+/** Returns the answer, if it cost no more than this: linear work takes a tenth of it, other work takes for ever. */
 async function bounded(cpuMsMax: number, asked: () => Promise<Received>): Promise<Received> {
   const before = process.cpuUsage();
   const received = await asked();

@@ -1,6 +1,6 @@
 /**
- * Helm installs the charts, upgrades and removes them on a cluster with the real controllers and scheduler; its node says of pods that
- * they run. So hooks come and go in their order, Deployments are rolled out, and nothing is left but the keys.
+ * Helm installs, upgrades and removes the charts on a cluster with the real controllers and scheduler; its fake node reports pods as
+ * running. So hooks run in their order, Deployments are rolled out, and nothing is left but the keys.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * The operator as its chart's Deployment starts it: on a real kube-apiserver with the rights of the chart and no others, with tenants
- * of a Hangar in which it has the rights of `tenants-rights.yaml` and no others.
+ * The operator as its chart's Deployment starts it: on a real kube-apiserver with exactly the permissions of the chart, with tenants of a
+ * Hangar in which it has exactly the permissions of `tenants-rights.yaml`.
  */
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** How a user starts Hangar: through npx, through a link in PATH, by its file; and how it stops when that goes away. */
+/** How a user starts Hangar: through npx, through a link in PATH, by its file; and how it stops when its launcher exits. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -17,7 +17,7 @@ export interface TracedProcess {
   env: NodeJS.ProcessEnv;
 }
 
-/** `n` counts in each thread by itself: the nth call of every thread that comes so far is hit. */
+/** `n` counts in each thread separately: the fault hits the nth call of every thread that gets that far. */
 export interface Fault {
   call: string;
   n: number;

@@ -1,4 +1,4 @@
-/** docs/runtime.md compares: what it says of us is proven by a test that exists, what it says of others has its reason. */
+/** Checks the comparison in docs/runtime.md: each claim about Hangar names an existing test, each claim about others has a reason. */
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

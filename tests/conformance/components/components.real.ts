@@ -1,7 +1,6 @@
 /**
  * The real kube-controller-manager and kube-scheduler, unmodified and with their default protobuf, on Hangar: their work for users is done,
- * they
- * do not log the same error repeatedly, and a crash of the server interrupts nothing for long.
+ * they do not log the same error repeatedly, and a crash of the server interrupts nothing for long.
  *
  * HANGAR_CONFORMANCE_QUIET_MS=300000  watches the logs for five minutes more, under load
  */

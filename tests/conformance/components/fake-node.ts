@@ -1,6 +1,6 @@
 /**
- * A Node without a machine. It does for its pods what a kubelet would tell the API server: they run and are ready, or
- * have succeeded when they are not to be restarted, and are gone when they were deleted.
+ * A Node without a machine. It reports its pods to the API server as a kubelet would: they run and are ready, or have succeeded when they
+ * are not to be restarted, and are removed when they were deleted.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,7 +39,7 @@ export class FakeNode implements AsyncDisposable {
   async #run(): Promise<void> {
     let renewedMs = performance.now();
     while (!this.#isStopped) {
-      // The server may be away: a kubelet tries again, too.
+      // The server may be unavailable: a kubelet retries, too.
       await this.#lookAfterPods().catch(() => {});
       if (performance.now() - renewedMs > renewEveryMs) {
         await this.#heartbeat().catch(() => {});

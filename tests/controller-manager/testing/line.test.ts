@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { test } from 'node:test';
 import { Line } from './line.ts';
 
-/** A line to a server that says everything again, and a connection through it. */
+/** A line to an echo server, and a connection through it. */
 async function echoing(): Promise<{ line: Line; dial: () => Promise<Socket> } & AsyncDisposable> {
   const opened = new AsyncDisposableStack();
   const server = createServer((socket) => socket.on('error', () => {}).pipe(socket));

@@ -1,4 +1,4 @@
-/** The rights of the controller manager's identity, as its `rbac.ts` says them: for the Secrets of a test, each by name where it is. */
+/** The permissions of the controller manager's identity, from its `rbac.ts`: for the Secrets of a test, each by name and namespace. */
 
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
 import type { SecretReference } from '@hangar/controlplane-operator';

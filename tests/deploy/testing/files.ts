@@ -1,4 +1,4 @@
-/** The files of `deploy/`, as tests look at them. */
+/** Reads the files of `deploy/` for tests. */
 
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -1,8 +1,7 @@
 /**
  * Builds an image without a container runtime: runs the steps of a Containerfile, each in a mount namespace in which the folders of the
- * image
- * cover those of this machine, which stands in for the base. Paths are those of the image, so that results that depend on them (compiled
- * code, links) are the same.
+ * image cover those of this machine, which stands in for the base. Paths are those of the image, so that results that depend on them
+ * (compiled code, links) are the same.
  *
  * Needs root, as building an image does, and `unshare`, `mount` and `setpriv` of util-linux.
  */

@@ -6,7 +6,7 @@ import type { ControllerManagerOptions } from '../../../apps/controller-manager/
 
 export const podName = 'hangar-controller-manager-0';
 
-/** As kubelet does with what the downward API says. */
+/** Expands arguments as kubelet does with values of the downward API. */
 export const inPod = (args: readonly string[], name = podName): string[] =>
   args.map((arg) => arg.replaceAll('$(POD_NAME)', name));
 

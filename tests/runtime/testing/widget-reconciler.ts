@@ -1,6 +1,6 @@
 /**
- * The reconciler that all cases share, written as an operator's would be: a Widget of size n has n ConfigMaps, which it owns and which
- * say what the namespace's ConfigMap `shared` says; it reports a condition and an event; before it goes, `cleanUp` is done.
+ * The reconciler that all cases share, written like that of an operator: a Widget of size n owns n ConfigMaps with the content of the
+ * namespace's ConfigMap `shared`; it reports a condition and an event; before it is deleted, `cleanUp` runs.
  */
 
 import { find } from '@hangar/client';

@@ -1,4 +1,4 @@
-/** Custom resources of the sequences: one with much of what schemas can say, one with two versions, one of the cluster. */
+/** Custom resources of the sequences: one with many features of schemas, one with two versions, one that is cluster-scoped. */
 
 import type { KubeObject } from '@hangar/api';
 import { gadgets, plainGadgets } from '../../../../packages/api/src/crd/testing/definitions.ts';
