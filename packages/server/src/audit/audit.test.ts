@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { systemClock } from '@hangar/core';
 import type { Answer, ServerRequest, Sink } from '../http/message.ts';
 import { requestInfo } from '../request/info.ts';
@@ -70,6 +70,53 @@ test('an event tells who asked for what, when, from where, and what came of it',
     objectRef: { resource: 'secrets', namespace: 'default', name: 'a', apiVersion: 'v1' },
     responseStatus: { metadata: {}, code: 201 },
     annotations: { 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': 'because' },
+  });
+});
+
+describe('large objects', () => {
+  const large = (bytes: number, indent = 0): Buffer =>
+    Buffer.from(JSON.stringify({ kind: 'ConfigMapList', items: [{ data: { a: 'x'.repeat(bytes) } }] }, null, indent));
+
+  async function logged(body: Buffer, extra = ''): Promise<string> {
+    const lines: string[] = [];
+    const policy = AuditPolicy.read(
+      `apiVersion: audit.k8s.io/v1\nkind: Policy\n${extra}\nrules: [{level: RequestResponse}]`,
+    );
+    const sink = { write: (line: string) => void lines.push(line), close: async () => {} };
+    const auditor = new Auditor({ policy, sinks: [sink], clock: systemClock });
+    const sent = request('/api/v1/configmaps', 'GET');
+    const record = auditor.begin(sent, requestInfo('GET', sent.target, false), user)!;
+    record.answered({ status: 200, headers: { 'content-type': 'application/json' }, body });
+    const line = lines.at(-1)!;
+    assert.ok(!line.includes('\n'), 'an event is one line');
+    return line;
+  }
+
+  test('are logged as they were sent, without decoding them', async (t) => {
+    const parse = t.mock.method(JSON, 'parse');
+    const line = await logged(Buffer.concat([large(3_000_000), Buffer.from('\n')]));
+    assert.equal(parse.mock.callCount(), 0);
+    parse.mock.restore();
+    const { responseObject, annotations } = JSON.parse(line) as AuditEvent;
+    assert.deepEqual(responseObject, JSON.parse(large(3_000_000).toString()));
+    assert.equal(annotations, undefined);
+  });
+
+  test('are left out, with an annotation, if they are larger or would have to be decoded', async () => {
+    for (const line of [
+      await logged(large(5_000_000)),
+      await logged(large(1_100_000, 2)),
+      await logged(large(1_100_000), 'omitManagedFields: true'),
+    ]) {
+      const { responseObject, annotations } = JSON.parse(line) as AuditEvent;
+      assert.equal(responseObject, undefined);
+      assert.deepEqual(annotations, { 'audit.k8s.io/truncated': 'true' });
+    }
+  });
+
+  test('of several lines are logged in one line', async () => {
+    const { responseObject } = JSON.parse(await logged(large(100, 2))) as AuditEvent;
+    assert.deepEqual(responseObject, JSON.parse(large(100).toString()));
   });
 });
 

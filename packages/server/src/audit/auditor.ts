@@ -11,7 +11,7 @@ import type { User } from '../auth/user.ts';
 import { closingWith, isStreaming } from '../http/message.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import type { RequestInfo } from '../request/info.ts';
-import { answeredBytes, answeredName, dropManagedFields, mayBeStatus, objectIn } from './bodies.ts';
+import { answeredBytes, answeredName, mayBeStatus, objectIn, objectText } from './bodies.ts';
 import { eventText, factsText, microTime, objectReference, userInfo } from './event.ts';
 import type { RequestCourse } from './event.ts';
 import type { AuditPolicy, Stage, Verdict } from './policy.ts';
@@ -99,6 +99,8 @@ export class AuditRecord {
   readonly #verdict: Verdict;
   readonly #request: ServerRequest;
   readonly #world: RecordWorld;
+  /** Fields of the event that are text already. */
+  readonly #texts = new Map<'requestObject' | 'responseObject', string>();
   #body: Uint8Array | undefined;
   /** Request for the handlers: it copies the body into the record if the level requires it. */
   readonly request: ServerRequest;
@@ -146,7 +148,7 @@ export class AuditRecord {
     if (this.#verdict.omitStages.has(stage)) return;
     this.#event.stage = stage;
     this.#event.stageTimestamp = microTime(this.#world.clock.now());
-    this.#world.write(eventText(this.#facts, this.#event));
+    this.#world.write(eventText(this.#facts, this.#event, this.#texts));
   }
 
   #conclude(answer: Answer): void {
@@ -162,12 +164,20 @@ export class AuditRecord {
     }
     if (level === 'Metadata') return;
     for (const [key, value] of auditAnnotationsOf(this.request, 'Request') ?? []) this.annotate(key, value);
-    const clean = (object: unknown): unknown => (omitManagedFields ? dropManagedFields(object) : object);
-    const sent = this.#body && objectIn(this.#body, this.#request.header('content-type') ?? '');
-    if (sent !== undefined) event.requestObject = clean(sent);
+    if (this.#body) {
+      const sentType = this.#request.header('content-type') ?? '';
+      const isValid = answer.status < 300;
+      this.#log('requestObject', objectText(this.#body, { contentType: sentType, isValid, omitManagedFields }));
+    }
     if (level !== 'RequestResponse' || isStreaming(answer.body)) return;
-    const given = objectIn(answeredBytes(answer), contentType);
-    if (given !== undefined) event.responseObject = clean(given);
+    const isValid = true;
+    this.#log('responseObject', objectText(answeredBytes(answer), { contentType, isValid, omitManagedFields }));
+  }
+
+  /** As the truncating backend of kube-apiserver, adds an annotation if an object is too large. */
+  #log(name: 'requestObject' | 'responseObject', text: string | undefined): void {
+    if (text === 'TooLarge') this.annotate('audit.k8s.io/truncated', 'true');
+    else if (text !== undefined) this.#texts.set(name, text);
   }
 
   #reading(request: ServerRequest): ServerRequest {

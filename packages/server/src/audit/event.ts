@@ -24,13 +24,13 @@ export interface RequestCourse {
   impersonatedUser?: JsonObject;
   objectRef?: Record<string, string>;
   responseStatus?: JsonObject;
-  requestObject?: unknown;
-  responseObject?: unknown;
   annotations?: Record<string, string>;
 }
 
 /** An event as readers see it. */
 export interface AuditEvent extends RequestCourse {
+  readonly requestObject?: unknown;
+  readonly responseObject?: unknown;
   readonly kind: 'Event';
   readonly apiVersion: 'audit.k8s.io/v1';
   readonly level: Level;
@@ -55,8 +55,12 @@ export function factsText(facts: RequestFacts): string {
   );
 }
 
-export const eventText = (facts: string, course: RequestCourse): string =>
-  `${facts},${JSON.stringify(course).slice(1)}`;
+/** `texts`: fields that are JSON text already. */
+export function eventText(facts: string, course: RequestCourse, texts: ReadonlyMap<string, string>): string {
+  let text = `${facts},${JSON.stringify(course).slice(1, -1)}`;
+  for (const [name, value] of texts) text += `,"${name}":${value}`;
+  return `${text}}`;
+}
 
 /** Authenticators return the same object for the same user across requests. */
 const userTexts = new WeakMap<User, string>();
