@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The way in. Plain JavaScript on purpose: an old Node must get as far as the one line that says so.
+// The entry point. Plain JavaScript, so that an old Node reaches the line that reports the required version.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
@@ -13,9 +13,9 @@ process.env['HANGAR_PROGRAM'] ??= programWords(process.argv[1] ?? '');
 
 if (Number(process.versions.node.split('.')[0]) >= needed) {
   const args = process.argv.slice(2);
-  // The heap may double before all of it is looked at, as Go's may. By itself V8 looks again after 8 MB, of which the bytes of a
-  // dozen lists or of some hundred writes are enough: a third of what a list costs. Before the cache of compiled code, which is
-  // of one set of flags: so it is set for short commands, too.
+  // The heap may double before a full garbage collection, as in Go. The default of V8 is 8 MB, which a dozen lists or some hundred
+  // writes allocate: collections were a third of the cost of a list. The flag is set before the compile cache is enabled, because the
+  // cache depends on the flags; therefore short commands set it, too.
   setFlagsFromString('--heap-growing-percent=100');
   // Compiled code is kept beside what was installed, so that the next start is several times faster.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/hangar', import.meta.url)));
@@ -37,13 +37,13 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     if (!signal) process.exit(code ?? 1);
-    // As it ended, so does this: not by the handler from above, which has nobody left to hand the signal to.
+    // Exit by the same signal. The handler above would forward it to a child that no longer exists.
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
   });
 }
 
-// What serves, and what asks it: the second must not load the first.
+// Loads the server or the client commands. A client command must not load the server.
 function loaded(args) {
   if (args[0] === 'controller-manager') return import('@hangar/controller-manager');
   return isPlatform(args) ? import('@hangar/platform/main') : import('@hangar/cli/main');

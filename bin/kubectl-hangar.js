@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-// `kubectl hangar …`: kubectl starts whatever is called kubectl-<word> with the words behind it.
+// `kubectl hangar …`: kubectl runs the program kubectl-<word> with the remaining arguments.
 process.env['HANGAR_PROGRAM'] = 'kubectl hangar';
 await import('./hangar.js');

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The entry point. Plain JavaScript on purpose: an old Node must get as far as the one line that says so.
+// The entry point. Plain JavaScript, so that an old Node reaches the line that reports the required version.
 const needed = 22;
 
 if (Number(process.versions.node.split('.')[0]) >= needed) {

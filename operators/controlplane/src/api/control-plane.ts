@@ -1,9 +1,9 @@
 /**
- * The kind ControlPlane: a whole Kubernetes API that somebody asked for.
+ * The kind ControlPlane: a complete Kubernetes API.
  *
- * Modes: Virtual and Dedicated may be exchanged in both directions, which is a migration (`status.migration`). What a mode needs goes
- * with it in the same write: `dedicated` is there exactly while the mode is Dedicated. The path is the identity of the data and stays
- * the same through every migration.
+ * The mode may change between Virtual and Dedicated in both directions, which is a migration (`status.migration`). The field
+ * `dedicated` is set in the same write as the mode, and only while the mode is Dedicated. The cluster path identifies the data and does
+ * not change in a migration.
  */
 
 import type { ApiObject } from '@hangar/client';

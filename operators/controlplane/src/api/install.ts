@@ -1,6 +1,6 @@
 /**
- * Puts the definitions of the four kinds into a management plane. By server-side apply: what is there already is left alone, an older
- * version is brought up to date, and two that install at once do not disturb each other.
+ * Installs the definitions of the four kinds in a management plane by server-side apply: an equal definition stays unchanged, an older
+ * version is updated, and concurrent installations do not conflict.
  */
 
 import type { ApplyConfiguration, Client, ObjectOf } from '@hangar/client';
@@ -13,14 +13,14 @@ type Definition = ObjectOf<typeof CustomResourceDefinition>;
 
 export interface InstallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Who the fields are said to be of. Absent: `hangar`. */
+  /** Field manager of the apply. Absent: `hangar`. */
   readonly fieldManager?: string | undefined;
 }
 
-/** `NamesTaken`: another definition in the management plane has one of the names. */
+/** `NamesConflict`: another definition in the management plane has one of the names. */
 export class InstallError extends CodedError<'NamesConflict'> {}
 
-/** Resolves when all four are served. Rejects with what the server says, `NamesTaken`, or `Aborted`. */
+/** Resolves when all four are served. Rejects with the error of the server, `NamesConflict` or `Aborted`. */
 export async function installDefinitions(client: Client, options: InstallOptions = {}): Promise<void> {
   await Promise.all(definitions.map((definition) => install(client, definition, options)));
 }
@@ -32,7 +32,7 @@ async function install(client: Client, definition: Definition, options: InstallO
   if (isServed(applied)) return;
   const { name = '', resourceVersion } = applied.metadata;
   const fieldSelector = `metadata.name=${name}`;
-  // A watch ends when the server wants it to: then what is there is looked at again.
+  // The server may close a watch at any time. Get the current definition then, and watch again.
   for (let since = resourceVersion; ;) {
     for await (const event of client.watch(CustomResourceDefinition, {
       fieldSelector,
@@ -47,7 +47,7 @@ async function install(client: Client, definition: Definition, options: InstallO
   }
 }
 
-/** Throws `NamesTaken`. */
+/** Throws `NamesConflict`. */
 function isServed({ metadata, status }: Definition): boolean {
   const names = findCondition(status?.conditions, 'NamesAccepted');
   if (names?.status === 'False') throw new InstallError('NamesConflict', `${metadata.name}: ${names.message}`);

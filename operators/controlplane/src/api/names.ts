@@ -1,6 +1,6 @@
 /**
- * What things of this group are called: labels, annotations, and the names that are made of others. A name that is made is always
- * one that the server takes: what would be too long, or has dots where there may be none, is shortened and gets a hash.
+ * Labels, annotations and derived names of this API group. A derived name is always valid: one that is too long, or that has dots where
+ * none are allowed, is shortened and gets a hash.
  */
 
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ export const finalizer = `${group}/finalizer`;
 export const labels = {
   /** The control plane that an object is about: `labelValue(name)`. */
   name: `${group}/name`,
-  /** On endpoints: who fills the status. */
+  /** On endpoints: the provider that writes the status. */
   endpointProvider: `${group}/endpoint-provider`,
   /** On ConfigMaps with manifests: the addon. */
   addon: `${group}/addon`,
@@ -32,7 +32,7 @@ export const annotations = {
   controllersBy: `${group}/controllers-by`,
   /** On endpoints of the built-in provider: the host name that was allocated, and that the tenant answers to. */
   hostname: `${group}/hostname`,
-  /** On endpoints: the services that are run for what is there, separated by commas. Absent: controllers. */
+  /** On endpoints: services that run for the control plane of the endpoint, separated by commas. Absent: controllers. */
   services: servicesAnnotation,
   /** On Secrets: the registration that it was made for. */
   registration: `${group}/registration`,
@@ -41,26 +41,26 @@ export const annotations = {
 /** On Tenants, of the tenants' own group: the essential controllers leave it alone, a real controller manager has it. */
 export const controllersAnnotation = 'tenancy.hangar.dev/controllers';
 
-/** On registrations for `controllers`, and on endpoints: there, with whatever status, while a controller manager has the control plane. */
+/** On registrations for `controllers`, and on endpoints: present, with any status, while a controller manager serves the control plane. */
 export const controllersReady = 'ControllersReady';
 
-/** On registrations for `scheduler`, and on endpoints: there while a controller manager runs a scheduler for the control plane. */
+/** On registrations for `scheduler`, and on endpoints: present while a controller manager runs a scheduler for the control plane. */
 export const schedulerReady = 'SchedulerReady';
 
-/** The reason of `ControllersReady` when a controller manager cannot serve what it was asked to, and does nothing there. */
+/** The reason of `ControllersReady` when a controller manager does not support the requested engine, and runs no controllers. */
 export const engineNotSupported = 'EngineNotSupported';
 
 /** The provider of endpoints that is built in. */
 export const builtinProvider = 'hangar';
 
-/** Where a virtual control plane is. */
+/** Returns the cluster path of a virtual control plane. */
 export const clusterPathOf = ({ metadata, spec }: Pick<ControlPlane, 'metadata' | 'spec'>): string =>
   spec?.virtual?.clusterPath ?? metadata.name!;
 
 /** Below the address of the API server. */
 export const pathOf = (clusterPath: string): string => `/clusters/${clusterPath}/control-plane`;
 
-/** Where a control plane keeps its own objects in the management plane. */
+/** Returns the namespace of the management plane that holds the objects of a control plane. */
 export function managementNamespace(controlPlane: string): string {
   const whole = `kplane-cp-${controlPlane}`;
   return whole.length <= 63 && !whole.includes('.') ? whole : shortened(whole).replaceAll('.', '-');

@@ -60,7 +60,7 @@ const written: readonly Step[] = [
   },
 ];
 
-// Cells and columns have tests of their own.
+// Other tests compare cells and columns.
 const ignore = ['columnDefinitions', 'rows.0.cells'];
 
 const reads = ['v1', 'v2'].flatMap((version): Step[] => [

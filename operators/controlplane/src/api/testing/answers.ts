@@ -1,4 +1,4 @@
-/** What a server answers to the steps of a case, whole. */
+/** Complete responses of a server to the steps of a case. */
 
 import type { Client } from '@hangar/client';
 import type { Case, Step } from './cases.ts';
