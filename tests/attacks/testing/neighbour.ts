@@ -1,6 +1,6 @@
 /**
- * Another tenant, which reads one object of its own again and again over a connection of its own, in a thread of its own: its slowest
- * request is what an attack costs others.
+ * Another tenant, which reads one of its objects repeatedly over a separate connection, in a separate thread. Its slowest request shows
+ * how an attack affects others.
  */
 
 import { once } from 'node:events';
