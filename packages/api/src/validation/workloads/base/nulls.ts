@@ -3,8 +3,8 @@
 import { once } from '@hangar/cel/work';
 import { schemaOf } from '../../../builtin/schemas.ts';
 import { normalise } from '../../../fields/normalise.ts';
-import { isObject } from '../../../object.ts';
 import type { JsonObject, KubeObject } from '../../../object.ts';
+import { setOwn } from '../../../apply/values.ts';
 import type { KindValidation } from '../../contract.ts';
 
 /** In lists null is a zero of the list's type, which depends on the schema. */
@@ -42,13 +42,28 @@ function nullsIn(value: object): Found {
   return found;
 }
 
-function dropNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(dropNulls);
-  if (!isObject(value)) return value;
-  // fromEntries defines members, so that a key such as __proto__ stays an ordinary one.
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, inner]) => (inner === null ? [] : [[name, dropNulls(inner)]])),
-  );
+/** Returns the value itself if it has no nulls: only objects and lists that lead to a null are copied. */
+function dropNulls(value: object): object {
+  if (Array.isArray(value)) {
+    let copy: unknown[] | undefined;
+    for (let i = 0; i < value.length; i++) {
+      const item = value[i] as unknown;
+      const inner = typeof item === 'object' && item !== null ? dropNulls(item) : item;
+      if (inner !== item) (copy ??= [...(value as unknown[])])[i] = inner;
+    }
+    return copy ?? value;
+  }
+  let copy: JsonObject | undefined;
+  for (const name of Object.keys(value)) {
+    const member = (value as JsonObject)[name];
+    if (typeof member !== 'object') continue;
+    const inner = member === null ? undefined : dropNulls(member);
+    if (inner === member) continue;
+    copy ??= { ...value };
+    if (inner === undefined) delete copy[name];
+    else setOwn(copy, name, inner);
+  }
+  return copy ?? value;
 }
 
 /** Validated objects without their nulls. Warnings follow the validation of the same object. */
