@@ -10,6 +10,7 @@
 import { chance, pick } from '@hangar/core';
 import type { Random } from '@hangar/core';
 import { json, patches, yaml } from './stalls/bodies.ts';
+import { builtins } from './stalls/builtins.ts';
 import { defaults, laterDefaults, schemas } from './stalls/definitions.ts';
 import { policies, rules } from './stalls/expressions.ts';
 import type { Generator, StallInput, Step } from './stalls/input.ts';
@@ -30,7 +31,7 @@ const rssMaxBytes = 2 * 1024 ** 3;
 const servedAttemptsMax = 200;
 
 const cheap: readonly Generator[] = [json, yaml, patches, reads, reviews, lists];
-const costly: readonly Generator[] = [defaults, laterDefaults, schemas, rules, policies, webhooks, roles];
+const costly: readonly Generator[] = [defaults, laterDefaults, schemas, rules, policies, webhooks, roles, builtins];
 const costlyChance = 0.12;
 
 interface Slice {
