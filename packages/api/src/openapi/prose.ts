@@ -16,7 +16,9 @@ export const objectProse = {
 export const metadataProse: Readonly<Record<string, string>> = {
   annotations:
     'Annotations are arbitrary values that tools store with an object. Objects cannot be selected by annotations.',
-  creationTimestamp: 'CreationTimestamp is the time at which the server created the object. It never changes.',
+  // The conformance tests of Kubernetes expect the words "CreationTimestamp is a timestamp" in the output of kubectl explain.
+  creationTimestamp:
+    'CreationTimestamp is a timestamp that the server sets when it creates the object. It never changes.',
   deletionGracePeriodSeconds:
     'Number of seconds that the object may take to terminate after its deletion was requested.',
   deletionTimestamp:
