@@ -151,7 +151,8 @@ describe('answers that take long to read', () => {
         const longestMs = await bestLongestTurnMs(async () => (received = await create()));
         assert.equal(received.status, 500);
         assert.match(received.data.message, /the response has more than 200000 values/);
-        assert.ok(longestMs < 50, `${longestMs} ms`);
+        // Below 50 ms on a quiet machine. This is wall time, which other processes prolong.
+        assert.ok(longestMs < 100, `${longestMs} ms`);
       });
     });
   }
