@@ -89,7 +89,7 @@ describe('HTTP/2: a connection is left that', () => {
           many(200, () => data(1, '')),
         ]),
     ],
-    'sends what nobody knows': [calm, () => many(200, () => frame(0x99, 0, 0, Buffer.alloc(0)))],
+    'sends unknown frames': [calm, () => many(200, () => frame(0x99, 0, 0, Buffer.alloc(0)))],
     'opens windows beyond what a window can be': [
       errorCode.flowControl,
       () => many(3, () => frame(frameType.windowUpdate, 0, 0, number32(2 ** 31 - 1))),
@@ -119,7 +119,7 @@ describe('HTTP/2: a request costs no more than it may', () => {
     assert.equal(await client.outcome(3), '200');
   });
 
-  test('answers for which there is no window wait without being made, and are not in anybody’s way', async () => {
+  test('responses without a window are not produced, and do not delay others', async () => {
     for (let at = 0; at < 20; at++) {
       const big = { metadata: { name: `big-${at}` }, data: { text: 'x'.repeat(100_000) } };
       await victim.administrator.create(`${mine}/configmaps`, big);
@@ -158,7 +158,7 @@ describe('HTTP/2: a request costs no more than it may', () => {
   });
 });
 
-test('watches that nobody reads cost reads, not memory: what they miss is kept once', async () => {
+test('watches that are not read cost reads, not memory: missed events are kept once', async () => {
   const sockets = await Promise.all(Array.from({ length: 100 }, () => victim.tenant.socket()));
   try {
     for (const socket of sockets) {

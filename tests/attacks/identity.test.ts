@@ -97,7 +97,7 @@ describe('a CA that is no longer trusted', () => {
   });
   after(() => changing[Symbol.asyncDispose]());
 
-  test('is nobody’s: on new connections, on continued sessions, and on connections that were open before', async () => {
+  test('is refused on new connections, on resumed sessions, and on connections that were open before', async () => {
     const { key, certificate } = issueCertificate(old, masters, world);
     const tls = {
       host: '127.0.0.1',
@@ -287,7 +287,7 @@ describe('a proxy', () => {
     assert.equal((await proxy().request('GET', `${theirs}/configmaps/treasure`, { headers })).status, 403);
   });
 
-  test('that names nobody is nobody', async () => {
+  test('that names no user is refused', async () => {
     for (const headers of [{}, { 'X-Remote-User': '' }, { 'X-Remote-Group': 'system:masters' }]) {
       assert.equal((await proxy().request('GET', `${mine}/configmaps/trinket`, { headers })).status, 401);
     }

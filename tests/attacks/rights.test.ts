@@ -99,7 +99,7 @@ describe('devices', () => {
     },
   });
 
-  test('are not accessed as their administrator from a namespace that is not labelled for it, whoever asks', async () => {
+  test('are not accessed as their administrator from a namespace without the label, by any user', async () => {
     for (const client of [victim.tenant, victim.administrator]) {
       const claim = await client.request('POST', claims, { body: { metadata: { name: 'c' }, spec: spec(true) } });
       const template = await client.request('POST', claims.replace(/s$/, 'templates'), {

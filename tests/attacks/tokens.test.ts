@@ -62,7 +62,7 @@ test('a token of a service account is its account, and nothing more', async () =
 });
 
 describe('a token is refused', () => {
-  test('that somebody else signed, under the name of the server’s key', async () => {
+  test('signed by another key, under the name of the server’s key', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     const { id } = signingKeyOf(await victim.pki('sa.key'));
     const claims = { ...partsOf(good)[1]!, sub: 'system:serviceaccount:kube-system:admin' };

@@ -258,7 +258,7 @@ describe('who may write registrations and endpoints', () => {
     await isUntouched();
   });
 
-  test('who sends services elsewhere sends them to somebody whom they do not believe', async () => {
+  test('an endpoint that leads services elsewhere leads them to a server that they do not trust', async () => {
     await registrar.create(ControlPlaneEndpoint, {
       metadata: { name: 'evil' },
       spec: { endpoint: 'https://evil.example' },

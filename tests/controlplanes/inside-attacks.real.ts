@@ -156,7 +156,7 @@ describe('the administrator of a control plane', () => {
     await applied('True');
   });
 
-  test('who fills the inventory with what is not there delays nobody', async () => {
+  test('an inventory full of objects that do not exist delays no other control plane', async () => {
     const admin = await up.inside('hostile');
     const item = {
       addon: 'kit',

@@ -41,7 +41,7 @@ export function connectionCases(get: () => World): void {
     });
     after(() => port?.[Symbol.asyncDispose]());
 
-    test('one connection with one tenant’s certificate is nobody in the others, between requests to its own', async () => {
+    test('one connection with one tenant’s certificate has no user in the others, between requests to its own', async () => {
       const { ada, bob } = get();
       const targets = [ada.plane, bob.plane, '', ada.plane, `/projects/${bob.name}/control-plane`, ada.plane];
       const text = await port.raw(pipelined(targets.map((plane) => ({ target: plane + shared }))), adminOf(ada));
@@ -274,7 +274,7 @@ export function connectionCases(get: () => World): void {
       }
     });
 
-    test('a connection from before a tenant was destroyed is nobody in the one that took its place', async () => {
+    test('a connection from before a tenant was destroyed has no user in the tenant that replaced it', async () => {
       const world = get();
       const old = await world.tenant({ deletionPolicy: 'Destroy' });
       const socket = await port.socket(adminOf(old));
@@ -296,7 +296,7 @@ export function connectionCases(get: () => World): void {
       socket.destroy();
     });
 
-    test('an aggregated API or webhook that leads back to this server is nobody there, whatever path it takes', async () => {
+    test('an aggregated API or webhook that leads back to this server has no user there, on any path', async () => {
       const world = get();
       const { bob } = world;
       const own = await world.tenant();

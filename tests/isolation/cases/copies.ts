@@ -107,7 +107,7 @@ export function copyCases(get: () => World): void {
       });
     });
 
-    test('is nobody’s who is no master, also where a master acts as him, and not by a tenant’s host', async () => {
+    test('is refused to users who are not masters, also when a master impersonates them, and by a tenant’s host', async () => {
       const world = get();
       const target = `${everyone}/api/v1/secrets`;
       const asked = [

@@ -55,7 +55,7 @@ export function credentialCases(get: () => World): void {
       });
     }
 
-    test('none of them is anybody at the management plane', async () => {
+    test('the management plane accepts none of them', async () => {
       const world = get();
       await world.touchesOnly([], async () => {
         for (const [what, shown] of Object.entries(world.ada.credentials)) {
@@ -126,7 +126,7 @@ export function credentialCases(get: () => World): void {
       await ada.get(`${inDefault}/configmaps/shared`);
     });
 
-    test('a connection that was used in one tenant is nobody in the next, and comes back as who it was', async () => {
+    test('a connection that was used in one tenant has no user in the next, and has the same user again in the first', async () => {
       const { ada, bob, server } = get();
       // One connection: authenticators cache by this object.
       const peer = ada.administrator.peer!;
@@ -207,7 +207,7 @@ export function credentialCases(get: () => World): void {
       }
     });
 
-    test('that a tenant issues for the audience of another, or of the platform, are for nobody there', async () => {
+    test('that a tenant issues for the audience of another, or of the platform, are refused there', async () => {
       const { ada, bob } = get();
       for (const audience of [
         'https://127.0.0.1:6443/clusters/bob/control-plane',
@@ -235,7 +235,7 @@ export function credentialCases(get: () => World): void {
   });
 
   describe('certificates', () => {
-    test('of one tenant’s CA are nobody’s elsewhere, whatever names are in them', async () => {
+    test('of one tenant’s CA are refused elsewhere, with any names in them', async () => {
       const { ada, bob } = get();
       for (const request of [
         { commonName: 'system:admin', organizations: ['system:masters'] },
@@ -250,7 +250,7 @@ export function credentialCases(get: () => World): void {
       }
     });
 
-    test('of a CA with the name that all tenants’ CAs have are nobody’s anywhere', async () => {
+    test('of a CA with the name that all tenants’ CAs have are refused everywhere', async () => {
       const { ada, bob } = get();
       const forged = createAuthority('hangar-tenant-ca', 1, pkiWorld);
       const request = { commonName: 'admin', organizations: ['system:masters'], usage: 'client', days: 1 } as const;
@@ -267,7 +267,7 @@ export function credentialCases(get: () => World): void {
       await isNobody(get(), withCertificate(issueCertificate(user, request, pkiWorld)), ada, bob);
     });
 
-    test('of a tenant’s front proxy let nobody speak for others, in any control plane', async () => {
+    test('of a tenant’s front proxy do not allow acting for others, in any control plane', async () => {
       const { ada, bob } = get();
       const pair = frontProxyCertificate({ keys: ada.keys, ...pkiWorld })();
       const speaking = withHeaders(withCertificate(pair), {
@@ -277,7 +277,7 @@ export function credentialCases(get: () => World): void {
       await isNobody(get(), speaking, ada, bob);
     });
 
-    test('of a server are nobody’s', async () => {
+    test('of a server are refused', async () => {
       const { ada, bob } = get();
       await isNobody(get(), withCertificate(ada.certificate({ usage: 'server', commonName: 'admin' })), ada, bob);
     });

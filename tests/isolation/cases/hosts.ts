@@ -13,7 +13,7 @@ export function hostCases(get: () => World): void {
     get().expect(200, 'PATCH', `${tenants}/${name}`, { body: { spec }, contentType: mergePatch });
 
   describe('host names', () => {
-    test('of a tenant are nobody else’s, and no server’s own or address can be had', async () => {
+    test('of a tenant cannot be claimed by another, and names and addresses of servers cannot be claimed', async () => {
       const world = get();
       const name = world.unused();
       for (const host of [
@@ -123,7 +123,7 @@ export function hostCases(get: () => World): void {
       }
     });
 
-    test('of a connection and of its requests are the same, or nobody is asked', async () => {
+    test('of a connection and of its requests are the same, or the request is refused', async () => {
       const { ada, bob } = get();
       const peer = { ...ada.administrator.peer!, serverName: bob.host };
       for (const [host, status] of [

@@ -89,7 +89,7 @@ export function lifeCases(get: () => World): void {
       }
     });
 
-    test('whoever still holds the old one writes nothing into the new one, and reads nothing of it', async () => {
+    test('clients that still hold the old one write nothing into the new one, and read nothing of it', async () => {
       const world = get();
       const old = await doomed();
       await old.get('/api/v1/namespaces');
@@ -199,7 +199,7 @@ export function lifeCases(get: () => World): void {
       assert.equal((await kept.request('GET', '/api')).status, 401);
     });
 
-    test('that retains is out of reach for everybody, and nobody’s credentials are good until it is adopted', async () => {
+    test('that retains is out of reach for all users, and no credentials are valid until it is adopted', async () => {
       const world = get();
       const kept = await world.tenant();
       await end(kept);
@@ -254,7 +254,7 @@ export function lifeCases(get: () => World): void {
   });
 
   describe('a tenant that rests', () => {
-    test('costs nothing: no request, watch or timer is left of tenants that nobody asks', async () => {
+    test('costs nothing: idle tenants have no request, watch or timer', async () => {
       const world = get();
       const idle = await Promise.all(Array.from({ length: 5 }, () => world.tenant()));
       for (const { name } of idle) world.server.tenancy.open.drop(name);
@@ -292,7 +292,7 @@ export function lifeCases(get: () => World): void {
       await resting.get(`${inDefault}/configmaps/shared`);
     });
 
-    test('suspended to reads it is written to by nobody, with no verb or subresource', async () => {
+    test('suspended to reads it accepts no write, by any verb or subresource', async () => {
       const world = get();
       const resting = await world.tenant();
       await change(resting.name, { suspension: 'ReadOnly' });
@@ -333,7 +333,7 @@ export function lifeCases(get: () => World): void {
       await world.expect(200, 'GET', `${world.bob.plane}/readyz`);
     });
 
-    test('was made by an administrator: nobody else’s request makes one, or writes anything', async () => {
+    test('is created by administrators only: requests of others create none, and write nothing', async () => {
       const world = get();
       await world.touchesOnly([], async () => {
         for (const shown of [nothing, garbage, plain, world.ada.administrator, world.ada.robot, {}]) {

@@ -192,7 +192,7 @@ export function nameCases(get: () => World): void {
       });
     });
 
-    test('what is said in labels, annotations and data is kept, and read by nobody as a way', async () => {
+    test('labels, annotations and data are stored, and do not change the path of a request', async () => {
       const { ada, bob } = get();
       const way = `${bob.prefix}configmaps/default/shared`;
       await get().touchesOnly([ada], async () => {

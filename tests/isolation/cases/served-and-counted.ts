@@ -132,7 +132,7 @@ export function servedCases(get: () => World): void {
   });
 
   describe('what is told', () => {
-    test('the feed of all tenants is nobody’s who has not the right to it, and has no secrets in it', async () => {
+    test('the feed of all tenants requires its right, and contains no secrets', async () => {
       const { ada, bob } = get();
       const own = await get().tenant();
       await own.create(`${inDefault}/secrets`, { metadata: { name: 's' }, stringData: { password: 'not-to-be-told' } });

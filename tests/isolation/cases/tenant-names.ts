@@ -141,7 +141,7 @@ export function tenantNameCases(get: () => World): void {
       }
     });
 
-    test('are unique and do not change; the management plane’s name is nobody’s', async () => {
+    test('are unique and do not change; no tenant can have the name of the management plane', async () => {
       const world = get();
       await world.expect(409, 'POST', tenants, { body: tenant('bob') });
       const bob = await world.expect(200, 'GET', `${tenants}/bob`);

@@ -74,7 +74,7 @@ export function whoIsWhoCases(get: () => World): void {
       await ada.remove(`${rbac}/clusterrolebindings/everybody`);
     });
 
-    test('whoever is made a master inside of a tenant is one inside of it alone', async () => {
+    test('a member of system:masters of a tenant is one in that tenant alone', async () => {
       const { ada, bob } = get();
       const headers = { 'impersonate-user': 'admin', 'impersonate-group': ['system:masters', 'root'] };
       const own = await ada.request('POST', selfReviews, { body: {}, headers });

@@ -49,7 +49,7 @@ export const reconciling: readonly Case[] = [
     },
   },
   {
-    name: 'a part that somebody changes or deletes is repaired, and parts that are too many go',
+    name: 'a part that is changed or deleted is repaired, and surplus parts are deleted',
     async run(ground) {
       const namespace = await ground.namespace();
       const { admin } = ground;

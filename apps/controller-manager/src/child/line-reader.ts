@@ -1,4 +1,4 @@
-/** Splits chunks into lines. Buffers no more of an incomplete line than it returns. */
+/** Splits chunks into lines. The part of a line beyond the maximum length is dropped, also while the line is incomplete. */
 
 const newline = 0x0a;
 

@@ -171,7 +171,7 @@ describe('a delay', () => {
 });
 
 describe('back-off', () => {
-  test('doubles with every failure from 5 ms up to 1000 s, and begins anew when forgotten', async () => {
+  test('doubles with every failure from 5 ms up to 1000 s, and starts again from 5 ms when forgotten', async () => {
     const { clock, queue } = setUp({ rateLimit: { perCluster: false } });
     const waited: number[] = [];
     for (let failure = 0; failure < 20; failure++) {

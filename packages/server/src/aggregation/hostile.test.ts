@@ -69,7 +69,7 @@ test('who goes away takes their request along', async () => {
   await gone.promise;
 });
 
-test('a server that takes connections and says nothing is unavailable, and keeps nobody waiting', async () => {
+test('a server that accepts connections and sends nothing is unavailable, and delays no client', async () => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => void sockets.add(socket.on('error', () => socket.destroy())));
   silent.listen(0, 'localhost');

@@ -49,7 +49,7 @@ test('who wants another protocol has no body', async () => {
   assert.equal(remote.requests.length, 1);
 });
 
-test('a connection on which another protocol was refused is nobody else’s', async () => {
+test('a connection on which another protocol was refused is not reused', async () => {
   const sockets: Socket[] = [];
   await using both = await behind((_, response) => {
     sockets.push(response.socket!);

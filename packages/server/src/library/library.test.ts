@@ -253,7 +253,7 @@ describe('an aggregated server behind a cluster', () => {
     });
   const asAdmin = { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' };
 
-  test('nobody is let in who does not prove to be the cluster', async () => {
+  test('clients that do not prove to be the cluster are refused', async () => {
     const client = (authority: KeyPair, commonName: string): KeyPair =>
       issueCertificate(authority, { commonName, usage: 'client', days: 1 }, world);
     const forged = client(createAuthority('front-proxy', 1, world), 'front-proxy-client');

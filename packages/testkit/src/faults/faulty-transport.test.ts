@@ -74,7 +74,7 @@ describe('a faulty transport', () => {
     });
   }
 
-  test('cuts, ends and silences watches that are open, also while nobody reads', async () => {
+  test('cuts, ends and silences open watches, also while they are not read', async () => {
     await using the = await world();
     const { resourceVersion } = await the.client.list(ConfigMap, { namespace });
     const open = async () => {

@@ -16,7 +16,7 @@ const approved = {
   status: { conditions: [{ type: 'Approved', status: 'True', reason: 'r', message: 'm' }] },
 };
 
-test('nobody asks for a client certificate of the group that may do everything, however it is hidden', async () => {
+test('no request gets a client certificate of system:masters, however the group is hidden', async () => {
   await using server = await TestServer.start({ authorizers: [alwaysAllow] });
   const signer = 'kubernetes.io/kube-apiserver-client';
   const cases: [name: string, request: string, status: number][] = [

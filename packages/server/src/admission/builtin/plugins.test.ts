@@ -32,7 +32,7 @@ test('a default account that comes a moment later is waited for', async () => {
   assert.equal(spec.containers[0].volumeMounts[0].name, spec.volumes[0].name);
 });
 
-test('a namespace that enforces a level lets no privileged pod in, whoever asks', async () => {
+test('a namespace that enforces a level accepts no privileged pod, of any user', async () => {
   await using server = await TestServer.start();
   await server.merge('/api/v1/namespaces/default', {
     metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'baseline' } },

@@ -120,7 +120,7 @@ test('a proxy says who asks', async () => {
   });
 });
 
-test('headers of anybody else mean nothing', async () => {
+test('headers of other clients are ignored', async () => {
   await using server = await Server.start();
   const admin = { ...headers, 'X-Remote-User': 'admin', 'X-Remote-Group': 'system:masters' };
   assert.equal(await server.whoAsks(undefined, admin), null);

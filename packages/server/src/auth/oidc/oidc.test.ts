@@ -80,7 +80,7 @@ test('expressions map claims, and rules over claims and users refuse', async () 
   await refused(issuer.token({ ...claims, roles: 7 }), /error evaluating group claim expression/);
 });
 
-test('an email that is not verified is nobody', async () => {
+test('an email that is not verified is refused', async () => {
   const { issuer, ask, refused } = world({ claimMappings: { username: { claim: 'email', prefix: '' } } });
   await refused(issuer.token({ email: 'a@example.com', email_verified: false }), /email not verified/);
   assert.equal((await ask(issuer.token({ email: 'a@example.com' })))?.user.name, 'a@example.com');
@@ -188,6 +188,6 @@ test('a field that is there twice is no configuration, as one of them would not 
   assert.throws(() => readAuthenticationConfiguration(twice, []), /"jwt" already set/);
 });
 
-test('nobody else may be the issuer of the server’s own tokens', () => {
+test('no other issuer may have the name of the server’s own issuer', () => {
   assert.throws(() => readAuthenticationConfiguration(configuration(), [url]), /issuer of this server's own tokens/);
 });

@@ -34,7 +34,7 @@ test('audiences count when they are told', async () => {
   assert.equal(await told(['other']).authenticateToken('t', ['api']), undefined);
 });
 
-test('an answer that is none, or without a name, lets nobody in', async () => {
+test('an invalid answer, or one without a user name, is refused', async () => {
   await assert.rejects(async () => answering(undefined).authenticateToken('t', ['api']), /not a TokenReview/);
   await assert.rejects(
     async () => answering({ authenticated: true }).authenticateToken('t', ['api']),

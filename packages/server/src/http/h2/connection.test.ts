@@ -390,7 +390,7 @@ describe('time', () => {
     assert.equal(await client.goAway(), errorCode.none);
   });
 
-  test('an answer that nobody takes is dropped after a minute, one that is taken slowly is not', async () => {
+  test('a response that is not read is dropped after a minute, one that is read slowly is not', async () => {
     const clock = newClock();
     await using client = await RawClient.open(always(Buffer.alloc(200_000)), clock);
     client.send(hello, windowOf(0), headers(1, get), headers(3, get));
