@@ -2,7 +2,7 @@
  * Limits the bytes of complete responses that wait for a client to read them: per connection, and per control plane. A client may open 250
  * streams and read nothing, and each of them would hold up to 32 MiB until it is aborted.
  *
- *     const release = held.hold(length);      // undefined: answer 429 instead
+ *     const release = held.hold(length);      // undefined: answer a read with 429, and close the stream of a write
  *     stream.onClose(release);
  */
 
@@ -52,7 +52,7 @@ export class HeldAnswers {
   }
 }
 
-/** Replaces a response that exceeds the limits. */
+/** Replaces the response to a read that exceeds the limits. */
 export const tooManyHeld: Answer & { readonly body: Buffer } = {
   status: 429,
   headers: { 'content-type': 'application/json', 'retry-after': '1' },
@@ -62,7 +62,7 @@ export const tooManyHeld: Answer & { readonly body: Buffer } = {
       apiVersion: 'v1',
       metadata: {},
       status: 'Failure',
-      message: 'too many answers wait to be read: read them, or wait until they are dropped',
+      message: 'too many responses of this connection or control plane have not been read; retry after reading them',
       reason: 'TooManyRequests',
       details: { retryAfterSeconds: 1 },
       code: 429,

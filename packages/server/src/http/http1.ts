@@ -74,6 +74,8 @@ export function answerHttp1(response: ServerResponse, answer: Answer, request: S
     if (length >= heldFrom && !isHead) {
       const release = heldOf(response).hold(length);
       if (!release) {
+        // A write was done already: 429 would make the client send it again.
+        if (request.method !== 'GET') return void response.destroy();
         const refusal = { ...tooManyHeld.headers, 'content-length': String(tooManyHeld.body.length) };
         response.writeHead(tooManyHeld.status, refusal as Record<string, string>).end(tooManyHeld.body);
         return;

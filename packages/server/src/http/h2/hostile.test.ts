@@ -401,4 +401,12 @@ describe('too much', () => {
     client.send(reset(1), headers(11, get));
     assert.equal((await client.head(11))[':status'], '200');
   });
+
+  test('a write beyond the limit is reset, not answered with 429: it was done, and must not be sent again', async () => {
+    const large: Answer = { status: 201, headers: {}, body: Buffer.alloc(64 * 1024 * 1024) };
+    await using client = await RawClient.open(() => Promise.resolve(large));
+    client.send(preface, settingsFrame([[setting.initialWindowSize, 0]]), headers(1, post), headers(3, post));
+    assert.equal((await client.head(1))[':status'], '201');
+    assert.equal(await client.resetCode(3), errorCode.enhanceYourCalm);
+  });
 });

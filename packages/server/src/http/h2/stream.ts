@@ -177,7 +177,8 @@ export class Stream implements ServerRequest, Sink, Sender {
       if (this.isClosed) return;
       if (length >= heldFrom && this.method !== 'HEAD') {
         const release = this.#host.held.hold(length);
-        if (!release) return this.#refuse();
+        // A write was done already: 429 would make the client send it again.
+        if (!release) return this.method === 'GET' ? this.#refuse() : this.close(errorCode.enhanceYourCalm);
         this.onClose(release);
       }
       const ofLength = encodedField('content-length', String(length));
