@@ -43,7 +43,13 @@ export function parseCidr(text: string): Subnet {
   return [address, prefix, version === 6 ? 'ipv6' : 'ipv4'];
 }
 
-export class AddressPolicy {
+/** Decides to which addresses a connection may be opened. */
+export interface AddressRule {
+  /** Returns the error for an address that is not allowed, or undefined. Invalid addresses are not allowed. */
+  refusal(address: string): OutboundError | undefined;
+}
+
+export class AddressPolicy implements AddressRule {
   readonly #forbidden = new BlockList();
   readonly #allowed = new BlockList();
   readonly #host: HostAddresses | undefined;
@@ -78,13 +84,12 @@ export class AddressPolicy {
     });
   }
 
-  /** Throws `Refused`. */
-  check(address: string): void {
-    if (!this.allows(address)) throw refused(address);
+  refusal(address: string): OutboundError | undefined {
+    return this.allows(address) ? undefined : refused(address);
   }
 }
 
-export const refused = (address: string): OutboundError =>
+const refused = (address: string): OutboundError =>
   new OutboundError('Refused', `dial tcp ${address}: the address is not allowed by this server's policy`);
 
 /**

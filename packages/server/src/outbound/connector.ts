@@ -5,13 +5,12 @@
 
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress, LookupOptions } from 'node:dns';
-import { isIP } from 'node:net';
-import type { LookupFunction } from 'node:net';
+import { connect as connectTcp, isIP } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import type { Clock } from '@hangar/core';
-import type { AddressPolicy } from './address-policy.ts';
-import { refused } from './address-policy.ts';
+import type { AddressRule } from './address-policy.ts';
 import { OutboundError, outboundError } from './errors.ts';
 
 /** Resolves all addresses of a name, as `dns.lookup` does. */
@@ -39,13 +38,13 @@ export interface Destination extends TlsIdentity {
 }
 
 /** `lookup` of a socket that returns only allowed addresses. */
-export function guardedLookup(policy: AddressPolicy, resolver: Resolver = systemLookup): LookupFunction {
+export function guardedLookup(policy: AddressRule, resolver: Resolver = systemLookup): LookupFunction {
   return (name, options, callback) => {
     resolver(name, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '');
-      const allowed = addresses.filter(({ address }) => policy.allows(address));
+      const allowed = addresses.filter(({ address }) => !policy.refusal(address));
       const [first] = allowed;
-      if (!first) return callback(refused(addresses[0]?.address ?? name), '');
+      if (!first) return callback(policy.refusal(addresses[0]?.address ?? name)!, '');
       if (options.all) callback(null, allowed);
       else callback(null, first.address, first.family);
     });
@@ -53,8 +52,9 @@ export function guardedLookup(policy: AddressPolicy, resolver: Resolver = system
 }
 
 /** Sockets do not call lookup for literal addresses. Throws `Refused`. */
-export function checkLiteral(policy: AddressPolicy, host: string): void {
-  if (isIP(host) !== 0) policy.check(host);
+export function checkLiteral(policy: AddressRule, host: string): void {
+  const refusal = isIP(host) === 0 ? undefined : policy.refusal(host);
+  if (refusal) throw refusal;
 }
 
 /** Returns the name for TLS; an address is not sent as a name. */
@@ -75,27 +75,49 @@ export function tlsOptions(destination: Destination): ConnectionOptions {
 }
 
 export interface ConnectOptions {
-  readonly policy: AddressPolicy;
+  readonly policy: AddressRule;
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly resolver?: Resolver | undefined;
-  readonly alpn?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Opens a dedicated connection. Rejects with an OutboundError. */
-export function openConnection(destination: Destination, options: ConnectOptions): Promise<TLSSocket> {
-  const { policy, clock, timeoutMs, resolver, alpn = ['http/1.1'], signal } = options;
-  return new Promise((resolve, reject) => {
-    checkLiteral(policy, destination.host);
-    if (signal?.aborted) throw new OutboundError('Aborted', 'context canceled');
-    const socket = connectTls({
+/** Opens a dedicated TLS connection. Rejects with an OutboundError. */
+export function openConnection(
+  destination: Destination,
+  options: ConnectOptions & { readonly alpn?: readonly string[] | undefined },
+): Promise<TLSSocket> {
+  const { host, port } = destination;
+  const { policy, resolver, alpn = ['http/1.1'] } = options;
+  const connect = (): TLSSocket =>
+    connectTls({
       ...tlsOptions(destination),
-      host: destination.host,
-      port: destination.port,
+      host,
+      port,
       lookup: guardedLookup(policy, resolver),
       ALPNProtocols: [...alpn],
     });
+  return opened(host, connect, 'secureConnect', options);
+}
+
+/** Opens a dedicated TCP connection. Rejects with an OutboundError. */
+export function openTcp({ host, port }: Pick<Destination, 'host' | 'port'>, options: ConnectOptions): Promise<Socket> {
+  const { policy, resolver } = options;
+  const connect = (): Socket => connectTcp({ host, port, lookup: guardedLookup(policy, resolver), noDelay: true });
+  return opened(host, connect, 'connect', options);
+}
+
+/** Waits for `event` of the socket that `connect` returns, until the timeout or the abort. */
+function opened<S extends Socket>(
+  host: string,
+  connect: () => S,
+  event: string,
+  { policy, clock, timeoutMs, signal }: ConnectOptions,
+): Promise<S> {
+  return new Promise((resolve, reject) => {
+    checkLiteral(policy, host);
+    if (signal?.aborted) throw new OutboundError('Aborted', 'context canceled');
+    const socket = connect();
     const fail = (error: unknown): void => {
       release();
       socket.destroy();
@@ -110,7 +132,7 @@ export function openConnection(destination: Destination, options: ConnectOptions
     };
     signal?.addEventListener('abort', onAbort, { once: true });
     socket.once('error', fail);
-    socket.once('secureConnect', () => {
+    socket.once(event, () => {
       release();
       resolve(socket);
     });

@@ -1,6 +1,7 @@
 /** outbound: all outgoing calls of the server, restricted to allowed addresses. */
 
 export { AddressPolicy, parseCidr } from './address-policy.ts';
+export type { AddressRule } from './address-policy.ts';
 export { AnswerBudget } from './answer-budget.ts';
 export type { Destination, Resolver, TlsIdentity } from './connector.ts';
 export { OutboundError } from './errors.ts';

@@ -5,13 +5,15 @@
 
 import { Agent, request as httpsRequest } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { AddressPolicy } from './address-policy.ts';
+import type { AddressRule } from './address-policy.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { CallLimit } from './call-limit.ts';
-import { checkLiteral, guardedLookup, openConnection, tlsOptions } from './connector.ts';
+import { checkLiteral, guardedLookup, openConnection, openTcp, tlsOptions } from './connector.ts';
 import type { Destination, Resolver, TlsIdentity } from './connector.ts';
 import { OutboundError, outboundError } from './errors.ts';
 import { HostAddresses } from './host-addresses.ts';
@@ -148,6 +150,18 @@ export class Outbound {
       alpn,
       signal,
     });
+  }
+
+  /**
+   * Opens a dedicated TCP connection to an address that the policy and `rule` allow; a name must resolve to such an address. Rejects with an
+   * OutboundError.
+   */
+  openTcp(
+    target: Pick<Destination, 'host' | 'port'>,
+    { rule, timeoutMs, signal }: { rule: AddressRule; timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<Socket> {
+    const policy: AddressRule = { refusal: (address) => this.#policy.refusal(address) ?? rule.refusal(address) };
+    return openTcp(target, { policy, clock: this.#clock, resolver: this.#resolver, timeoutMs, signal });
   }
 
   /** Closes idle connections. */
