@@ -14,6 +14,13 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
+/** Settings for nodes of a control plane. */
+export interface NodesSettings {
+  readonly enabled?: boolean;
+  /** CIDR. */
+  readonly networks?: readonly string[];
+}
+
 export interface ControlPlaneObject extends ApiObject {
   spec?: {
     classRef?: { name?: string };
@@ -21,7 +28,7 @@ export interface ControlPlaneObject extends ApiObject {
     endpointRef?: { name?: string };
     endpointPolicy?: { hostname?: string };
     deletionPolicy?: 'Retain' | 'Destroy';
-    virtual?: { clusterPath?: string };
+    virtual?: { clusterPath?: string; nodes?: NodesSettings };
   };
   status?: {
     endpoint?: string;
@@ -48,6 +55,7 @@ export interface TenantObject extends ApiObject {
     suspension?: 'ReadOnly' | 'Offline';
     deletionPolicy?: 'Retain' | 'Destroy';
     quota?: { readonly objects?: number; readonly storedBytes?: number; readonly watches?: number };
+    nodes?: NodesSettings;
   };
   status?: { readonly quarantine?: { readonly reason: string; readonly message: string; readonly until: string } };
 }

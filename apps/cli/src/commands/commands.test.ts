@@ -206,6 +206,33 @@ describe('create', () => {
   });
 });
 
+describe('create with nodes', () => {
+  test('asks for nodes and their networks', async () => {
+    await using world = await openTestWorld();
+    const nodesOf = async (name: string, ...options: string[]) => {
+      const { code, err } = await world.run('create', name, '--no-wait', ...options);
+      assert.equal(code, 0, err);
+      return (await world.client.get(ControlPlane, { name })).spec?.virtual?.nodes;
+    };
+    assert.equal(await nodesOf('none'), undefined);
+    assert.deepEqual(await nodesOf('some', '--nodes'), { enabled: true });
+    assert.deepEqual(await nodesOf('never', '--no-nodes'), { enabled: false });
+    assert.deepEqual(await nodesOf('networks', '--node-networks', '10.0.0.0/8,fd00::/8'), {
+      enabled: true,
+      networks: ['10.0.0.0/8', 'fd00::/8'],
+    });
+  });
+
+  test('refuses texts that are not networks', async () => {
+    await using world = await openTestWorld();
+    const { code, err } = await world.run('create', 'demo', '--node-networks', '10.0.0.0/8,10.1.0.0');
+    assert.equal(code, 2);
+    assert.match(err, /--node-networks: "10\.1\.0\.0" is not a network/);
+    const both = await world.run('create', 'demo', '--no-nodes', '--node-networks', '10.0.0.0/8');
+    assert.match(both.err, /--no-nodes and --node-networks cannot be used together/);
+  });
+});
+
 describe('get', () => {
   test('is a table as kubectl has it', async () => {
     await using world = await openTestWorld();

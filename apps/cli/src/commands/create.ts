@@ -1,15 +1,17 @@
 /** `hangar create NAME`: a control plane, and its kubeconfig when it can be used. */
 
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { hasCode } from '@hangar/core';
 import { failed, usage } from '../errors.ts';
 import { accessOf } from '../control-planes/access.ts';
 import { withDefinitions } from '../control-planes/find.ts';
 import { untilReady } from '../control-planes/ready.ts';
+import { quoted } from '../terminal/plain-text.ts';
 import { formats, nameOf, printed } from '../terminal/printed.ts';
 import type { Format } from '../terminal/printed.ts';
 import { ControlPlane } from '../kinds.ts';
-import type { ControlPlaneObject } from '../kinds.ts';
+import type { ControlPlaneObject, NodesSettings } from '../kinds.ts';
 import type { Call, Command, Given } from '../command.ts';
 import { PlaneTable } from '../control-planes/table.ts';
 import { timeoutMs, timeoutOption } from './common/timeout.ts';
@@ -34,6 +36,15 @@ export const create: Command = {
       oneOf: ['Retain', 'Destroy'],
       completes: ['Retain', 'Destroy'],
     },
+    {
+      name: 'nodes',
+      meaning: 'let nodes join: the control plane gets a separate port (default: the setting of the class, else no)',
+    },
+    {
+      name: 'node-networks',
+      value: 'CIDRS',
+      meaning: 'networks of the nodes, pods and services, separated by commas; implies --nodes',
+    },
     { name: 'wait', isOn: true, meaning: 'do not wait until it is ready' },
     timeoutOption,
     {
@@ -44,7 +55,12 @@ export const create: Command = {
       completes: 'file',
     },
   ],
-  examples: ['create demo', 'create demo -o demo.kubeconfig', 'create shop --class production --host shop.example.com'],
+  examples: [
+    'create demo',
+    'create demo -o demo.kubeconfig',
+    'create shop --class production --host shop.example.com',
+    'create shop --nodes --node-networks 10.0.0.0/8',
+  ],
   isConnected: true,
   run: createNow,
 };
@@ -61,10 +77,11 @@ async function createNow({ session, given, client: connected }: Call): Promise<v
     );
   }
   const waitMs = timeoutMs(given);
+  const nodes = nodesSettings(given);
   if (file !== undefined && file !== '-') await insistOnReplaceable(resolve(session.folder, file), file);
   const client = await connected();
   const { signal } = session;
-  let plane = await withDefinitions(client.create(ControlPlane, drafted(name, given), { signal })).catch(
+  let plane = await withDefinitions(client.create(ControlPlane, drafted(name, given, nodes), { signal })).catch(
     (error: unknown) => {
       if (!hasCode(error, 'AlreadyExists')) throw error;
       throw failed(`control plane "${name}" already exists`, {
@@ -83,7 +100,30 @@ async function createNow({ session, given, client: connected }: Call): Promise<v
   session.out.write(shown(plane, format, given, session.clock.now()));
 }
 
-const drafted = (name: string, given: Given): Omit<ControlPlaneObject, 'apiVersion' | 'kind'> => {
+/** Undefined: the class decides. Throws `Usage`. */
+function nodesSettings(given: Given): NodesSettings | undefined {
+  const list = given.text('node-networks');
+  if (list === undefined) return given.has('nodes') ? { enabled: given.flag('nodes') } : undefined;
+  if (given.has('nodes') && !given.flag('nodes')) throw usage('--no-nodes and --node-networks cannot be used together');
+  const networks = list.split(',').map((one) => one.trim());
+  const wrong = networks.find((one) => !isCidr(one));
+  if (wrong !== undefined) {
+    throw usage(`--node-networks: ${quoted(wrong)} is not a network`, 'write networks as 10.0.0.0/8,fd00::/8');
+  }
+  return { enabled: true, networks };
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', prefix = '', ...rest] = text.split('/');
+  const version = isIP(address);
+  return version !== 0 && rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32);
+}
+
+const drafted = (
+  name: string,
+  given: Given,
+  nodes: NodesSettings | undefined,
+): Omit<ControlPlaneObject, 'apiVersion' | 'kind'> => {
   const [className, host, policy] = [given.text('class'), given.text('host'), given.text('deletion-policy')];
   return {
     metadata: { name },
@@ -91,6 +131,7 @@ const drafted = (name: string, given: Given): Omit<ControlPlaneObject, 'apiVersi
       ...(className === undefined ? {} : { classRef: { name: className } }),
       ...(host === undefined ? {} : { endpointPolicy: { hostname: host } }),
       ...(policy === undefined ? {} : { deletionPolicy: policy as 'Retain' | 'Destroy' }),
+      ...(nodes === undefined ? {} : { virtual: { nodes } }),
     },
   };
 };

@@ -1,6 +1,6 @@
 /** A control plane on one page. */
 
-import type { Condition, EventObject } from '../kinds.ts';
+import type { Condition, EventObject, NodesSettings } from '../kinds.ts';
 import { clusterPathOf } from '../kinds.ts';
 import { bytesText } from '../terminal/figures.ts';
 import { plain } from '../terminal/plain-text.ts';
@@ -93,10 +93,11 @@ function registrations({ registrations: all }: About): string {
 function tenant({ tenant: found, usage }: About): string[] {
   if ('problem' in found) return [line('Tenant', `cannot be read: ${found.problem}`)];
   if (!found.value) return [line('Tenant', none)];
-  const { suspension, hosts = [] } = found.value.spec ?? {};
+  const { suspension, hosts = [], nodes } = found.value.spec ?? {};
   const { quarantine } = found.value.status ?? {};
   const lines = ['Tenant:', line('State', suspension ?? (quarantine ? 'Quarantined' : 'Active'), '  ')];
   if (quarantine) lines.push(line('Until', quarantine.until, '  '), line('Reason', quarantine.message, '  '));
+  if (nodes?.enabled) lines.push(line('Nodes', nodesText(nodes), '  '));
   if (hosts.length > 0) lines.push(line('Hosts', hosts.join(', '), '  '));
   if ('problem' in usage) return [...lines, line('Usage', `cannot be read: ${usage.problem}`, '  ')];
   const { status = {}, spec: { quota = {} } = {} } = usage.value ?? {};
@@ -113,6 +114,9 @@ function tenant({ tenant: found, usage }: About): string[] {
     line('Requests', `${status.requests?.read ?? '?'} reads, ${status.requests?.write ?? '?'} writes`, '  '),
   ];
 }
+
+const nodesText = ({ networks = [] }: NodesSettings): string =>
+  networks.length === 0 ? 'enabled, without networks for direct connections' : `enabled, in ${networks.join(', ')}`;
 
 function events({ events: all }: About, now: number): string {
   return ofPart(all, (items) => {

@@ -6,7 +6,7 @@ import { hasCode } from '@hangar/core';
 import { isRunning, recordBeside, until } from './testing/processes.ts';
 import { owned, scripted, stubborn, temporaryFolder, testPrograms, waiting } from './testing/programs.ts';
 
-test('a program runs in a folder and on a port of its own, and nothing is left of it when it was stopped', async (context) => {
+test('a program runs in a folder and on a separate port, and nothing is left of it when it was stopped', async (context) => {
   const { start, workDir } = testPrograms(context);
   const program = await start(waiting, { files: { kubeconfig: 'secret' } });
   assert.ok(isRunning(program.pid));

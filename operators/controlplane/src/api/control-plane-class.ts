@@ -2,6 +2,7 @@
 
 import type { ApiObject } from '@hangar/client';
 import type { Condition } from './condition.ts';
+import type { NodesSpec } from './nodes.ts';
 import type { ControlPlaneMode, DeletionPolicy } from './control-plane.ts';
 import type { RegistrationMode } from './control-plane-registration.ts';
 
@@ -53,6 +54,8 @@ export interface ControlPlaneClassSpec {
   gateway?: ClassGateway;
   /** ControlPlaneRegistration that is created for each control plane. */
   registration?: ClassRegistration;
+  /** Nodes of control planes that do not set spec.virtual.nodes. */
+  nodes?: NodesSpec;
 }
 
 export interface ClassAuth {

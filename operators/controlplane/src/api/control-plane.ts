@@ -8,6 +8,7 @@
 
 import type { ApiObject } from '@hangar/client';
 import type { Condition } from './condition.ts';
+import type { NodesSpec } from './nodes.ts';
 import type { NameReference, SecretReference, TypedReference } from './references.ts';
 
 /**
@@ -110,6 +111,8 @@ export interface VirtualSpec {
    * @rule "self != 'root'" message "the cluster path root is reserved for the management plane"
    */
   clusterPath?: string;
+  /** Nodes of the control plane. A field that is not set has the value of the class. */
+  nodes?: NodesSpec;
 }
 
 export interface DedicatedSpec {

@@ -2,6 +2,7 @@
 
 export type { Condition, ConditionStatus } from './condition.ts';
 export type * from './references.ts';
+export type { NodesSpec } from './nodes.ts';
 export type {
   AddressKind,
   ControlPlaneAddress,

@@ -9,6 +9,8 @@ export interface TenantSpec {
   deletionPolicy?: 'Retain' | 'Destroy';
   /** Managed by others: never written here. */
   quota?: object;
+  /** Absent: nodes cannot join. */
+  nodes?: { enabled?: boolean; networks?: string[] };
 }
 
 export interface TenantObject extends ApiObject {

@@ -28,12 +28,25 @@ export interface TenantQuota {
   readonly requestsPerSecond?: number;
 }
 
+/** Settings for nodes of the control plane. */
+export interface TenantNodes {
+  /** Nodes can join: the tenant has a separate port. */
+  readonly enabled?: boolean;
+  /**
+   * Networks (CIDR) that contain the addresses of nodes, pods and services. Absent or empty: the server opens no direct connection to
+   * nodes, pods or services of the tenant.
+   */
+  readonly networks?: readonly string[];
+}
+
 export interface TenantSpec {
   /** Additional host names of the tenant; lower case. */
   readonly hosts?: readonly string[];
   readonly suspension?: Suspension;
   readonly deletionPolicy?: DeletionPolicy;
   readonly quota?: TenantQuota;
+  /** Absent: nodes cannot join. */
+  readonly nodes?: TenantNodes;
 }
 
 export interface Tenant {

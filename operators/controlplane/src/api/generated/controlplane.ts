@@ -142,6 +142,35 @@ export const definition: CustomResourceDefinition = {
                           },
                         ],
                       },
+                      nodes: {
+                        description: 'Nodes of the control plane. A field that is not set has the value of the class.',
+                        type: 'object',
+                        properties: {
+                          enabled: {
+                            description:
+                              'Whether nodes can join. The control plane gets a separate port, through which nodes and pods reach it without a path. A control plane without this field uses the value of its class. Defaults to false.',
+                            type: 'boolean',
+                          },
+                          networks: {
+                            description:
+                              'Networks (CIDR) that contain the addresses of nodes, pods and services of the control plane. The server opens connections to kubelets, pods and services only in these networks, for logs, exec, port-forward and proxy. Without networks, it opens none. A control plane without this field uses the networks of its class.',
+                            type: 'array',
+                            items: {
+                              type: 'string',
+                              minLength: 1,
+                              maxLength: 49,
+                              'x-kubernetes-validations': [
+                                {
+                                  rule: 'isCIDR(self)',
+                                  message: 'must be a network in CIDR notation, such as 10.0.0.0/8 or fd00::/8',
+                                },
+                              ],
+                            },
+                            'x-kubernetes-list-type': 'set',
+                            maxItems: 32,
+                          },
+                        },
+                      },
                     },
                   },
                   dedicated: {

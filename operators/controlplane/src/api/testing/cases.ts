@@ -94,6 +94,14 @@ const controlPlanes: readonly Case[] = [
   planes('an empty class', [{ spec: { classRef: { name: '' } }, refused: 'spec.classRef.name' }]),
   planes('a class without a name', [{ spec: { classRef: {} }, refused: 'spec.classRef.name' }]),
   planes('an empty endpoint', [{ spec: { endpointRef: { name: '' } }, refused: 'spec.endpointRef.name' }]),
+  planes('nodes with networks', [
+    { spec: { virtual: { nodes: { enabled: true, networks: ['10.0.0.0/8', 'fd00::/8'] } } } },
+    { spec: { virtual: { nodes: { enabled: false } } } },
+    { spec: { virtual: { nodes: { networks: ['10.0.0.0'] } } }, refused: 'must be a network in CIDR notation' },
+    { spec: { virtual: { nodes: { networks: ['10.0.0.0/33'] } } }, refused: 'must be a network in CIDR notation' },
+    { spec: { virtual: { nodes: { networks: ['10.0.0.0/8', '10.0.0.0/8'] } } }, refused: 'Duplicate value' },
+    { spec: { virtual: { nodes: { enabled: 'yes' } } }, refused: 'spec.virtual.nodes.enabled' },
+  ]),
   planes('a policy of deletion that there is not', [{ spec: { deletionPolicy: 'Delete' }, refused: 'deletionPolicy' }]),
   planes('a status', [
     {},
@@ -156,6 +164,14 @@ const classes: readonly Case[] = [
       { spec: { gateway: { parentRef: { name: 'g', namespace: 'n' }, apiServerRef: { name: 's' } } } },
       { spec: { gateway: { apiServerRef: { name: 's', namespace: 'n', port: 0 } } }, refused: 'port' },
       { spec: { gateway: { parentRef: { name: 'g' } } }, refused: 'parentRef.namespace' },
+    ],
+  },
+  {
+    title: 'nodes',
+    kind: ControlPlaneClass,
+    steps: [
+      { spec: { nodes: { enabled: true, networks: ['10.0.0.0/8'] } } },
+      { spec: { nodes: { networks: ['here'] } }, refused: 'spec.nodes.networks[0]' },
     ],
   },
   {

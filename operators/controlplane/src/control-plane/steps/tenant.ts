@@ -1,6 +1,6 @@
 /**
- * Step 6: the Tenant on the host: claimed by creating it with this control plane's uid, then kept up to date. Writes the deletion policy
- * and our host names; leaves quota, suspension and the host names of others as they are.
+ * Step 6: the Tenant on the host: claimed by creating it with this control plane's uid, then kept up to date. Writes the deletion policy,
+ * our host names and the settings for nodes; leaves quota, suspension and the host names of others as they are.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -21,6 +21,7 @@ import {
   taken,
 } from '../claim.ts';
 import { hostsOf, isOfHost } from '../hosts.ts';
+import { nodesOf } from '../nodes.ts';
 import type { Pass, Verdict } from '../world.ts';
 
 const rejectedLookMs = 30_000;
@@ -71,7 +72,12 @@ async function claim(pass: Pass): Promise<TenantObject | undefined> {
     ...(hosts.length > 0 ? { [hostsAnnotation]: hosts.join(',') } : {}),
     ...(policyBy(pass) === undefined ? {} : { [policyByAnnotation]: policyBy(pass)! }),
   };
-  const spec = { deletionPolicy: deletionPolicyOf(pass), ...(hosts.length > 0 ? { hosts } : {}) };
+  const nodes = nodesOf(pass);
+  const spec = {
+    deletionPolicy: deletionPolicyOf(pass),
+    ...(hosts.length > 0 ? { hosts } : {}),
+    ...(nodes ? { nodes } : {}),
+  };
   try {
     return await world.writes.make('tenant', () =>
       world.host.client.create(Tenant, { metadata: { name: path, annotations }, spec }, { signal }),
@@ -102,7 +108,8 @@ async function kept(pass: Pass, there: TenantObject): Promise<TenantObject> {
   const isSamePolicy =
     there.spec?.deletionPolicy === deletionPolicy &&
     there.metadata.annotations?.[policyByAnnotation] === policyBy(pass);
-  const isSame = isSamePolicy && isDeepStrictEqual(before, ours);
+  const nodes = nodesOf(pass);
+  const isSame = isSamePolicy && isDeepStrictEqual(before, ours) && isDeepStrictEqual(there.spec?.nodes, nodes);
   if (isSame && ours.every((host) => there.spec?.hosts?.includes(host))) return there;
   const { uid, resourceVersion } = there.metadata;
   const body = {
@@ -114,7 +121,11 @@ async function kept(pass: Pass, there: TenantObject): Promise<TenantObject> {
         [policyByAnnotation]: policyBy(pass) ?? null,
       },
     },
-    spec: { deletionPolicy, hosts: hosts.length > 0 ? hosts : null },
+    spec: {
+      deletionPolicy,
+      hosts: hosts.length > 0 ? hosts : null,
+      nodes: nodes ? { enabled: true, networks: nodes.networks ?? null } : null,
+    },
   };
   return world.writes.make('tenant-wish', () =>
     world.host.client.patch(Tenant, { name: path }, { type: 'merge', body }, { signal }),

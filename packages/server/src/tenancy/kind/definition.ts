@@ -28,6 +28,33 @@ const quota = {
   },
 } as const;
 
+const nodes = {
+  type: 'object',
+  description: 'Nodes of the control plane. Absent: nodes cannot join.',
+  properties: {
+    enabled: {
+      type: 'boolean',
+      description:
+        'Whether nodes can join. The control plane gets a separate port, through which nodes and pods reach it without a path.',
+    },
+    networks: {
+      type: 'array',
+      description:
+        'Networks (CIDR) that contain the addresses of nodes, pods and services of the control plane. The server opens connections to kubelets, pods and services only in these networks. Without networks, it opens none.',
+      maxItems: 32,
+      'x-kubernetes-list-type': 'set',
+      items: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 49,
+        'x-kubernetes-validations': [
+          { rule: 'isCIDR(self)', message: 'must be a network in CIDR notation, such as 10.0.0.0/8 or fd00::/8' },
+        ],
+      },
+    },
+  },
+} as const;
+
 const spec = {
   type: 'object',
   properties: {
@@ -51,6 +78,7 @@ const spec = {
       default: 'Retain',
     },
     quota,
+    nodes,
   },
 } as const;
 
