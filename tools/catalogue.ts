@@ -57,8 +57,8 @@ export interface Program {
   name: string;
   /** The file name in the cache and on PATH. */
   executable: string;
-  /** Prints the version without needing a configuration or a server. */
-  versionArguments: readonly string[];
+  /** Prints the version without needing a configuration or a server. Absent: the version is in the build information of Go. */
+  versionArguments?: readonly string[];
   /** The text right before the version, where the program prints another version first. */
   versionAfter?: string;
   /** Versions that may come from outside: PATH or Debian. */
@@ -85,6 +85,7 @@ export const sets = {
     stamp: ({ version }: Release) => ({ 'main.VERSION': version }),
   },
   kcp: { folder: 'kcp', module: 'github.com/kcp-dev/kcp', stamp: kcpStamp },
+  konnectivity: { folder: 'konnectivity', module: 'sigs.k8s.io/apiserver-network-proxy' },
 } as const satisfies Record<string, GoSet>;
 
 const etcdVersions: AcceptedVersions = { from: '3.5' };
@@ -161,6 +162,8 @@ export const catalogue = {
     accepted: { from: '0.28', before: '1.0' },
     go: { set: sets.kcp, package: 'github.com/kcp-dev/kcp/cmd/kcp' },
   },
+  'konnectivity-agent': konnectivity('konnectivity-agent', 'agent'),
+  'konnectivity-server': konnectivity('konnectivity-server', 'server'),
   'node-22': {
     name: 'node-22',
     executable: 'node',
@@ -201,6 +204,16 @@ function kubernetesServer(name: string): Program {
     accepted: kubernetesVersions,
     go: { set: sets.kubernetes, package: `k8s.io/kubernetes/cmd/${name}` },
     download: kubernetesDownload(name),
+  };
+}
+
+/** These programs print no version. */
+function konnectivity(name: string, command: string): Program {
+  return {
+    name,
+    executable: name,
+    accepted: { from: '0.30', before: '1.0' },
+    go: { set: sets.konnectivity, package: `${sets.konnectivity.module}/cmd/${command}` },
   };
 }
 

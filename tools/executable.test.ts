@@ -25,3 +25,21 @@ test('a program that prints no version says so', async (context) => {
   const world = await testWorld(context, prints('hello\n'));
   assert.equal(await versionOf('/it', it, world), 'does not tell its version: no number in its answer');
 });
+
+test('a Go program that prints no version is known by its build information', async (context) => {
+  const module = 'sigs.k8s.io/apiserver-network-proxy';
+  const built = `/agent: go1.26.8\n\tpath\t${module}/cmd/agent\n\tdep\tk8s.io/api\tv0.36.4\n\tdep\t${module}\tv0.36.0\th1:x=\n`;
+  const world = await testWorld(context, prints(built));
+  const agent = catalogue['konnectivity-agent'];
+  assert.match(String(await versionOf('/agent', agent, world)), /no go on PATH/);
+  await world.install('go');
+  const version = await versionOf('/agent', agent, world);
+  assert.ok(typeof version === 'object');
+  assert.equal(formatVersion(version), 'v0.36.0');
+});
+
+test('a Go program of another module has an unknown version', async (context) => {
+  const world = await testWorld(context, prints('/agent: go1.26.8\n\tmod\texample.org/agent\tv0.36.0\n'));
+  await world.install('go');
+  assert.match(String(await versionOf('/agent', catalogue['konnectivity-agent'], world)), /does not name its module/);
+});
