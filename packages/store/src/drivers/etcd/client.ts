@@ -7,6 +7,7 @@
 
 import { sleep } from '@hangar/core';
 import type { Clock, Random, Transport } from '@hangar/core';
+import { GrpcError, grpcStatus } from '@hangar/http2/grpc';
 import { closed, StoreError } from '../../errors.ts';
 import { Credentials } from './credentials.ts';
 import type { PasswordOptions } from './credentials.ts';
@@ -14,7 +15,6 @@ import { Channel } from './grpc/channel.ts';
 import { openConnection } from './grpc/connection.ts';
 import type { Call, Connection, StreamHandler } from './grpc/connection.ts';
 import type { Endpoint, TlsOptions } from './grpc/endpoint.ts';
-import { grpcStatus, GrpcError } from './grpc/status.ts';
 import { authenticateMethod, decodeToken, encodeAuthenticate } from './messages/auth.ts';
 import { judge } from './verdict.ts';
 

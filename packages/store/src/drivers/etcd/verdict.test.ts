@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { GrpcError } from '@hangar/http2/grpc';
 import { StoreError } from '../../errors.ts';
-import { GrpcError } from './grpc/status.ts';
 import { isAnswerTooLarge, judge, judgeReason } from './verdict.ts';
 
 const answered = (status: number, message: string) => judge(new GrpcError(status, message, { fate: 'answered' }));

@@ -4,9 +4,9 @@
  */
 
 import { hasCode } from '@hangar/core';
+import { GrpcError, grpcStatus } from '@hangar/http2/grpc';
 import { StoreError } from '../../errors.ts';
 import type { StoreErrorCode } from '../../errors.ts';
-import { grpcStatus, GrpcError } from './grpc/status.ts';
 
 /**
  * `elsewhere`: try another member. `again`: retry the same one later. `authenticate`: get a new token. `less`: the answer exceeds the

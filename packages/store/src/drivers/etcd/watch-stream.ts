@@ -7,10 +7,10 @@
  * until an answer comes. Progress marks are in order with events since 3.5.8.
  */
 
+import { GrpcError, grpcStatus } from '@hangar/http2/grpc';
 import type { Revision } from '../../contract.ts';
 import type { Client } from './client.ts';
 import type { Call, Connection } from './grpc/connection.ts';
-import { grpcStatus, GrpcError } from './grpc/status.ts';
 import { decodeWatch, encodeWatchCreate, encodeWatchProgress, watchMethod } from './messages/watch.ts';
 import type { WatchedEvent, WatchRequest } from './messages/watch.ts';
 import { judge, judgeReason } from './verdict.ts';

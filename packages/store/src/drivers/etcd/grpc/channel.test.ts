@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom, systemClock } from '@hangar/core';
+import { GrpcError } from '@hangar/http2/grpc';
 import { Channel } from './channel.ts';
 import type { Connection } from './connection.ts';
 import { parseEndpoint } from './endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
-import { GrpcError } from './status.ts';
 
 /** The parts of a connection that a channel uses. */
 class FakeConnection {

@@ -5,9 +5,9 @@
 
 import { sleep } from '@hangar/core';
 import type { Clock, Random, Timer } from '@hangar/core';
+import { GrpcError, grpcStatus } from '@hangar/http2/grpc';
 import type { Connection } from './connection.ts';
 import type { Endpoint } from './endpoint.ts';
-import { grpcStatus, GrpcError } from './status.ts';
 
 export interface ChannelOptions {
   endpoints: readonly Endpoint[];

@@ -6,14 +6,13 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { systemClock, systemTransport } from '@hangar/core';
 import type { Clock } from '@hangar/core';
+import { GrpcError, messageBytesMax } from '@hangar/http2/grpc';
 import { framed } from '../testing/etcd-proto.ts';
 import { scriptedServer } from '../testing/scripted-server.ts';
 import type { ScriptedCall } from '../testing/scripted-server.ts';
 import { openConnection } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { parseEndpoint } from './endpoint.ts';
-import { messageBytesMax } from './framing.ts';
-import { GrpcError } from './status.ts';
 
 const question = framed(Buffer.from('question'));
 const method = '/test.Service/Ask';

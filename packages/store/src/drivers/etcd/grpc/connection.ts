@@ -10,11 +10,10 @@ import { encodedField, encodedPseudoField, errorCode } from '@hangar/http2';
 import type { Field } from '@hangar/http2';
 import { ClientSession } from '@hangar/http2/client';
 import type { ClientStream, StreamEnd } from '@hangar/http2/client';
+import { errorOfHttpStatus, errorOfTrailers, GrpcError, grpcStatus, MessageAssembler } from '@hangar/http2/grpc';
 import { dial, refusesOurCertificate } from './endpoint.ts';
 import type { Endpoint, TlsOptions } from './endpoint.ts';
-import { MessageAssembler } from './framing.ts';
 import { Keepalive } from './keepalive.ts';
-import { errorOfHttpStatus, errorOfTrailers, grpcStatus, GrpcError } from './status.ts';
 
 export interface ConnectionOptions {
   endpoint: Endpoint;

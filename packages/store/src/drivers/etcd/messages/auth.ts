@@ -1,7 +1,5 @@
 /** etcdserverpb.Auth: a name and a password for a token. */
-
-import { MessageReader, bytesField } from '../wire/message-reader.ts';
-import { MessageWriter } from '../wire/message-writer.ts';
+import { bytesField, MessageReader, MessageWriter } from '@hangar/http2/grpc';
 
 export const authenticateMethod = '/etcdserverpb.Auth/Authenticate';
 

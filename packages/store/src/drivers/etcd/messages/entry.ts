@@ -1,9 +1,9 @@
 /** mvccpb.KeyValue: how etcd writes an entry. */
 
+import { bytesField, owned, uintField } from '@hangar/http2/grpc';
+import type { MessageReader } from '@hangar/http2/grpc';
 import type { Entry, LeaseId, Revision } from '../../../contract.ts';
 import { noBytes } from '../../../engine/rows.ts';
-import { bytesField, owned, uintField } from '../wire/message-reader.ts';
-import type { MessageReader } from '../wire/message-reader.ts';
 
 export function readEntry(reader: MessageReader): Entry {
   const end = reader.end();

@@ -1,7 +1,7 @@
 /** Header of every etcd answer. Only the store's revision is used. */
 
+import { bytesField, MessageReader, uintField } from '@hangar/http2/grpc';
 import type { Revision } from '../../../contract.ts';
-import { MessageReader, bytesField, uintField } from '../wire/message-reader.ts';
 
 /** Field 1 of every answer. */
 export const headerField = bytesField(1);

@@ -1,9 +1,8 @@
 /** etcdserverpb.KV: reading and compacting. */
 
+import { bytesField, MessageReader, MessageWriter, uintField } from '@hangar/http2/grpc';
 import type { Entry, KeyRange, Revision } from '../../../contract.ts';
 import { noBytes } from '../../../engine/rows.ts';
-import { MessageReader, bytesField, uintField } from '../wire/message-reader.ts';
-import { MessageWriter } from '../wire/message-writer.ts';
 import { readEntry } from './entry.ts';
 import { headerField, readHeader } from './header.ts';
 

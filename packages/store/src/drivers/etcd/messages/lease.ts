@@ -1,7 +1,6 @@
 /** etcdserverpb.Lease. */
 
-import { MessageReader, uintField } from '../wire/message-reader.ts';
-import { MessageWriter } from '../wire/message-writer.ts';
+import { MessageReader, MessageWriter, uintField } from '@hangar/http2/grpc';
 import { headerField, readHeader } from './header.ts';
 import type { Revision } from '../../../contract.ts';
 

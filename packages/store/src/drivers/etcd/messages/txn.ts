@@ -3,9 +3,8 @@
  * a conflict includes the current entries.
  */
 
+import { bytesField, MessageReader, MessageWriter, uintField } from '@hangar/http2/grpc';
 import type { Entry, Revision, Write } from '../../../contract.ts';
-import { MessageReader, bytesField, uintField } from '../wire/message-reader.ts';
-import { MessageWriter } from '../wire/message-writer.ts';
 import { leaseNumber } from './entry.ts';
 import { headerField, readHeader } from './header.ts';
 import { readRange, writeRange } from './kv.ts';

@@ -1,8 +1,7 @@
 /** etcdserverpb.Watch. One stream carries one watch here, so watch ids are ignored. */
 
+import { bytesField, MessageReader, MessageWriter, uintField } from '@hangar/http2/grpc';
 import type { Entry, KeyRange, Revision } from '../../../contract.ts';
-import { MessageReader, bytesField, uintField } from '../wire/message-reader.ts';
-import { MessageWriter } from '../wire/message-writer.ts';
 import { readEntry } from './entry.ts';
 import { headerField, readHeader } from './header.ts';
 import { writeRange } from './kv.ts';

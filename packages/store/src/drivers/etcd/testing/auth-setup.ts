@@ -1,10 +1,10 @@
 /** Switches authentication on, through etcd's own API. */
 
 import { systemClock, systemRandom, systemTransport } from '@hangar/core';
+import { MessageWriter } from '@hangar/http2/grpc';
 import { Client } from '../client.ts';
 import { parseEndpoint } from '../grpc/endpoint.ts';
 import { decodeHeader } from '../messages/header.ts';
-import { MessageWriter } from '../wire/message-writer.ts';
 import type { EtcdTls } from './etcd-process.ts';
 
 /** Creates only the user `root`, with this password. */

@@ -4,7 +4,7 @@ import { constants, createServer } from 'node:http2';
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { MessageAssembler } from '../grpc/framing.ts';
+import { MessageAssembler } from '@hangar/http2/grpc';
 import { framed } from './etcd-proto.ts';
 
 export class ScriptedCall {

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { framed } from '../testing/etcd-proto.ts';
 import { MessageAssembler } from './framing.ts';
 import { decodeMessage, errorOfHttpStatus, errorOfTrailers } from './status.ts';
+
+function framed(message: Uint8Array): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
+}
 
 test('messages come out whole, however the stream is cut', () => {
   fc.assert(

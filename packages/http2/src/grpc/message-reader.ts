@@ -106,5 +106,5 @@ export function owned(view: Uint8Array): Uint8Array {
 }
 
 function malformed(what: string): CodedError<'MalformedMessage'> {
-  return new CodedError('MalformedMessage', `a message from etcd is malformed: ${what}`);
+  return new CodedError('MalformedMessage', `a protobuf message is malformed: ${what}`);
 }
