@@ -1,12 +1,26 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { cachedPath, place } from './cache.ts';
 import { it, testWorld, writeExecutable } from './testing.ts';
 
 const tells = (version: string) => ({ run: () => ({ stdout: `it version ${version}` }) });
+
+test('files beside the program move with it and replace those of an earlier run', async (context) => {
+  const world = await testWorld(context, tells('3.6.1'));
+  for (const content of ['first', 'second']) {
+    const placed = await place(it, 'v3.6.1', world, async (partial) => {
+      await mkdir(join(dirname(partial), 'root'));
+      await writeFile(join(dirname(partial), 'root', 'library'), content);
+      await writeFile(partial, content);
+    });
+    assert.ok('path' in placed);
+    assert.deepEqual((await readdir(dirname(placed.path))).sort(), ['it', 'root']);
+    assert.equal(await readFile(join(dirname(placed.path), 'root', 'library'), 'utf8'), content);
+  }
+});
 
 test('what was made is checked and appears in its place', async (context) => {
   const world = await testWorld(context, tells('3.6.1'));

@@ -22,7 +22,7 @@ export function cachedPath(program: Program, version: string, world: World): str
 
 /**
  * Lets `make` write the program to the path it is given (or return why it cannot), checks that it runs here and has
- * the version, and moves it into its place. Returns the place, or the reason. The caller holds the program's lock.
+ * the version, and moves it into its place, with other files of its folder. Returns the place, or the reason. The caller holds the program's lock.
  */
 export async function place(
   program: Program,
@@ -34,14 +34,18 @@ export async function place(
   const folder = dirname(path);
   await mkdir(folder, { recursive: true });
   await removePartials(folder);
-  const partial = join(folder, `${partialPrefix}${process.pid}.${basename(path)}`);
+  // A folder, so that the program has its own name: busybox runs the applet of the name that it is started by.
+  const partialFolder = join(folder, `${partialPrefix}${process.pid}`);
+  await mkdir(partialFolder);
+  const partial = join(partialFolder, basename(path));
   try {
     const reason = (await make(partial)) ?? (await check(partial, program, version, world));
     if (reason !== undefined) return { reason };
+    await moveCompanions(partialFolder, path);
     await rename(partial, path);
     return { path };
   } finally {
-    await rm(partial, { recursive: true, force: true });
+    await rm(partialFolder, { recursive: true, force: true });
   }
 }
 
@@ -51,6 +55,16 @@ const partialPrefix = '.partial.';
 async function removePartials(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith(partialPrefix)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/** Moves the files that `make` wrote beside the program. */
+async function moveCompanions(from: string, path: string): Promise<void> {
+  for (const name of await readdir(from)) {
+    if (name === basename(path)) continue;
+    const place = join(dirname(path), name);
+    await rm(place, { recursive: true, force: true });
+    await rename(join(from, name), place);
   }
 }
 

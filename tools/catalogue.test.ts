@@ -21,6 +21,11 @@ test('a Kubernetes program is stamped with its version in both packages that rep
   }
 });
 
+test('agnhost is stamped with the version of its set', () => {
+  const stamp = sets.kubernetes.stamp({ version: 'v1.36.4', time: '2026-01-02T03:04:05Z' });
+  assert.equal(stamp['main.Version'], 'v1.36.4');
+});
+
 test("etcd's download is the archive of the platform", () => {
   assert.deepEqual(catalogue.etcd.download('v3.6.1', { os: 'linux', arch: 'arm64' }), {
     url: 'https://github.com/etcd-io/etcd/releases/download/v3.6.1/etcd-v3.6.1-linux-arm64.tar.gz',

@@ -34,6 +34,8 @@ export interface DebianPackage {
    * daemon on etcd's port. `install` is for programs that need libraries.
    */
   how: 'install' | 'unpack';
+  /** Packages of libraries that are unpacked beside the program, which runs with them. Only with `unpack`. */
+  libraries?: readonly string[];
 }
 
 /** A package of the npm registry that contains the program. */
@@ -72,8 +74,21 @@ export interface Program {
 
 export const sets = {
   etcd: { folder: 'etcd', module: 'go.etcd.io/etcd/server/v3' },
-  kubernetes: { folder: 'kubernetes', module: 'k8s.io/kubernetes', stamp: kubernetesStamp },
+  kubernetes: { folder: 'kubernetes', module: 'k8s.io/kubernetes', stamp: kubernetesStampWithTestImages },
   'kubectl-1.32': { folder: 'kubectl-1.32', module: 'k8s.io/kubernetes', stamp: kubernetesStamp },
+  containerd: {
+    folder: 'containerd',
+    module: 'github.com/containerd/containerd/v2',
+    stamp: ({ version }: Release) => ({ 'github.com/containerd/containerd/v2/version.Version': version }),
+  },
+  'cni-plugins': {
+    folder: 'cni-plugins',
+    module: 'github.com/containernetworking/plugins',
+    stamp: ({ version }: Release) => ({
+      'github.com/containernetworking/plugins/pkg/utils/buildversion.BuildVersion': version,
+    }),
+  },
+  coredns: { folder: 'coredns', module: 'github.com/coredns/coredns' },
   helm: {
     folder: 'helm',
     module: 'helm.sh/helm/v4',
@@ -131,6 +146,30 @@ export const catalogue = {
   'kube-apiserver': kubernetesServer('kube-apiserver'),
   'kube-controller-manager': kubernetesServer('kube-controller-manager'),
   'kube-scheduler': kubernetesServer('kube-scheduler'),
+  'kube-proxy': kubernetesServer('kube-proxy'),
+  kubelet: kubernetesServer('kubelet'),
+  kubeadm: { ...kubernetesServer('kubeadm'), versionArguments: ['version', '--output=short'] },
+  agnhost: {
+    name: 'agnhost',
+    executable: 'agnhost',
+    versionArguments: ['--version'],
+    accepted: kubernetesVersions,
+    go: { set: sets.kubernetes, package: 'k8s.io/kubernetes/test/images/agnhost' },
+  },
+  containerd: containerdProgram('containerd'),
+  'containerd-shim-runc-v2': { ...containerdProgram('containerd-shim-runc-v2'), versionArguments: ['-v'] },
+  ctr: containerdProgram('ctr'),
+  'cni-bridge': cniPlugin('main', 'bridge'),
+  'cni-host-local': cniPlugin('ipam', 'host-local'),
+  'cni-loopback': cniPlugin('main', 'loopback'),
+  'cni-portmap': cniPlugin('meta', 'portmap'),
+  coredns: {
+    name: 'coredns',
+    executable: 'coredns',
+    versionArguments: ['-version'],
+    accepted: { from: '1.14', before: '2.0' },
+    go: { set: sets.coredns, package: 'github.com/coredns/coredns' },
+  },
   e2e: {
     name: 'e2e',
     executable: 'e2e.test',
@@ -179,6 +218,32 @@ export const catalogue = {
     accepted: { from: '0.25' },
     npm: { name: esbuildPackage, version: '0.25.12', file: 'bin/esbuild' },
   },
+  runc: {
+    name: 'runc',
+    executable: 'runc',
+    versionArguments: ['--version'],
+    accepted: { from: '1.1', before: '2.0' },
+    debian: { name: 'runc', file: 'usr/sbin/runc', how: 'unpack' },
+  },
+  nft: {
+    name: 'nft',
+    executable: 'nft',
+    versionArguments: ['--version'],
+    accepted: { from: '1.0.1', before: '2.0' },
+    debian: {
+      name: 'nftables',
+      file: 'usr/sbin/nft',
+      how: 'unpack',
+      libraries: ['libnftables1', 'libnftnl11', 'libmnl0', 'libxtables12', 'libjansson4', 'libgmp10', 'libedit2'],
+    },
+  },
+  busybox: {
+    name: 'busybox',
+    executable: 'busybox',
+    versionArguments: ['--help'],
+    accepted: { from: '1.30', before: '2.0' },
+    debian: { name: 'busybox-static', file: 'bin/busybox', how: 'unpack' },
+  },
   strace: {
     name: 'strace',
     executable: 'strace',
@@ -217,6 +282,27 @@ function konnectivity(name: string, command: string): Program {
   };
 }
 
+function containerdProgram(name: string): Program {
+  return {
+    name,
+    executable: name,
+    versionArguments: ['--version'],
+    accepted: { from: '2.1', before: '3.0' },
+    go: { set: sets.containerd, package: `github.com/containerd/containerd/v2/cmd/${name}` },
+  };
+}
+
+/** The executable has the name of the plugin's type in network configurations; the tool has a prefix, because `bridge` is another program. */
+function cniPlugin(folder: string, type: string): Program {
+  return {
+    name: `cni-${type}`,
+    executable: type,
+    versionArguments: [],
+    accepted: { from: '1.6', before: '2.0' },
+    go: { set: sets['cni-plugins'], package: `github.com/containernetworking/plugins/plugins/${folder}/${type}` },
+  };
+}
+
 /**
  * The variables that hack/lib/version.sh stamps. Unstamped programs report v0.0.0-master, and clients refuse that or guess. A module
  * carries no commit; client-go writes an empty one as "unknown" in its user agent.
@@ -236,6 +322,11 @@ function kubernetesStamp({ version, time }: Release): Record<string, string> {
       Object.entries(values).map(([key, value]) => [`${path}.${key}`, value]),
     ),
   );
+}
+
+/** The programs of Kubernetes' test images report the variable `main.Version`, which the other programs do not have. */
+function kubernetesStampWithTestImages(release: Release): Record<string, string> {
+  return { ...kubernetesStamp(release), 'main.Version': release.version };
 }
 
 /** kcp reports the version of its Kubernetes, then its own version. */

@@ -9,6 +9,7 @@ test('the version is found in what each program prints', () => {
     'Client Version: v1.36.4\nKustomize Version: v5.8.1': 'v1.36.4',
     'Client Version: v1.32.4-dispatcher\nKustomize Version: v5.5.0': 'v1.32.4-dispatcher',
     'Kubernetes v1.36.4': 'v1.36.4',
+    'runc version 1.1.5+ds1\ncommit: 1.1.5+ds1-1+deb12u1': 'v1.1.5',
     'strace -- version 6.1\nCopyright (c) 1991-2022': 'v6.1.0',
   };
   for (const [output, expected] of Object.entries(outputs)) {

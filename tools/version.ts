@@ -24,6 +24,8 @@ export function parseVersion(text: string): Version | undefined {
   const match = pattern.exec(text);
   if (!match) return undefined;
   const [, major, minor, patch, suffix] = match;
+  // Debian removed files from the source of such a release (`1.1.5+ds1`); the program is the same.
+  if (suffix !== undefined && /^\+(ds|dfsg)\d*$/.test(suffix)) return parseVersion(`${major}.${minor}.${patch ?? 0}`);
   return { major: Number(major), minor: Number(minor), patch: Number(patch ?? 0), suffix: suffix ?? '' };
 }
 

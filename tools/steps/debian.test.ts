@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { cachedPath } from '../cache.ts';
+import type { Program } from '../catalogue.ts';
 import { it, testWorld, writeExecutable } from '../testing.ts';
 import type { Call } from '../testing.ts';
 import { debian } from './debian.ts';
@@ -37,6 +39,30 @@ test('what was unpacked once is not fetched again', async (context) => {
   await debian.attempt(it, world);
   await debian.attempt(it, world);
   assert.equal(world.calls.filter(({ args }) => args.includes('download')).length, 1);
+});
+
+test('a program with libraries is a script that runs it with the libraries of the unpacked packages', async (context) => {
+  const world = await testWorld(context, {
+    async run({ command, args, options }) {
+      if (command === 'apt-cache') return { stdout: 'it-server:\n  Candidate: 3.5.16-4\n' };
+      const names = args.slice(args.indexOf('download') + 1);
+      if (args.includes('download')) for (const name of names) await writeExecutable(join(options.cwd!, `${name}.deb`));
+      if (args.includes('libit.deb'))
+        await writeExecutable(join(options.cwd!, 'root/usr/lib/x86_64-linux-gnu/libit.so'));
+      if (args.includes('it-server.deb')) await writeExecutable(join(options.cwd!, 'root/usr/bin/it'));
+      return { stdout: 'it 3.5.16' };
+    },
+  });
+  await world.install('apt-get');
+  const program: Program = { ...it, debian: { ...it.debian!, libraries: ['libit'] } };
+  const outcome = await debian.attempt(program, world);
+  assert.ok('path' in outcome, JSON.stringify(outcome));
+  const script = await readFile(outcome.path, 'utf8');
+  assert.match(
+    script,
+    /LD_LIBRARY_PATH="\$here\/root\/usr\/lib\/x86_64-linux-gnu" exec "\$here\/root\/usr\/bin\/it" "\$@"/,
+  );
+  assert.equal(await readFile(join(dirname(outcome.path), 'root/usr/bin/it'), 'utf8'), 'a program');
 });
 
 test('missing package lists are fetched first', async (context) => {

@@ -1,8 +1,8 @@
 /** Debian's package, as root only, and only if the version that Debian has is acceptable. */
 
-import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { copyFile, cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { cachedPath, place } from '../cache.ts';
 import type { DebianPackage, Program } from '../catalogue.ts';
 import { isExecutable, onPath } from '../executable.ts';
@@ -64,19 +64,42 @@ async function unpack(
   const folder = await mkdtemp(join(tmpdir(), 'hangar-debian-'));
   try {
     const placed = await place(program, source.version, world, async (partial) => {
-      const { failure, stderr } = await withFreshLists(world, () => apt(['download', wanted.name], world, folder));
-      if (failure !== undefined) return `apt-get download ${wanted.name}: ${describe(failure, stderr)}`;
-      const archive = (await readdir(folder)).find((name) => name.endsWith('.deb'));
-      if (archive === undefined) return `apt-get download ${wanted.name} left no package`;
-      const unpacked = await world.run('dpkg-deb', ['-x', archive, 'root'], { timeoutMs: fetchTimeoutMs, cwd: folder });
-      if (unpacked.failure !== undefined) return `dpkg-deb: ${describe(unpacked.failure, unpacked.stderr)}`;
-      await copyFile(join(folder, 'root', wanted.file), partial);
+      const names = [wanted.name, ...(wanted.libraries ?? [])];
+      const { failure, stderr } = await withFreshLists(world, () => apt(['download', ...names], world, folder));
+      if (failure !== undefined) return `apt-get download ${names.join(' ')}: ${describe(failure, stderr)}`;
+      const archives = (await readdir(folder)).filter((name) => name.endsWith('.deb'));
+      if (archives.length < names.length) return `apt-get download ${names.join(' ')} left ${archives.length} packages`;
+      for (const archive of archives) {
+        const options = { timeoutMs: fetchTimeoutMs, cwd: folder };
+        const unpacked = await world.run('dpkg-deb', ['-x', archive, 'root'], options);
+        if (unpacked.failure !== undefined) return `dpkg-deb: ${describe(unpacked.failure, unpacked.stderr)}`;
+      }
+      if (wanted.libraries) await placeWithLibraries(wanted, join(folder, 'root'), partial);
+      else await copyFile(join(folder, 'root', wanted.file), partial);
       return undefined;
     });
     return 'reason' in placed ? placed : { path: placed.path, ...source };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Copies the unpacked packages to the folder of `partial`, and writes a script to `partial` that runs the program with their libraries. */
+async function placeWithLibraries(wanted: DebianPackage, unpacked: string, partial: string): Promise<void> {
+  const kept = join(dirname(partial), 'root');
+  await cp(unpacked, kept, { recursive: true, verbatimSymlinks: true });
+  const folders: string[] = [];
+  for (const parent of ['lib', 'usr/lib']) {
+    const names = await readdir(join(kept, parent)).catch(() => []);
+    folders.push(...names.filter((name) => name.includes('-linux-')).map((name) => `$here/root/${parent}/${name}`));
+  }
+  const script = [
+    '#!/bin/sh',
+    'here=${0%/*}',
+    `LD_LIBRARY_PATH="${folders.join(':')}" exec "$here/root/${wanted.file}" "$@"`,
+    '',
+  ];
+  await writeFile(partial, script.join('\n'));
 }
 
 /** Lists that are too old name files that the archive no longer has. */
