@@ -84,5 +84,7 @@ export type {
 } from './tenancy/wildcard/index.ts';
 export { usageStatus } from './tenancy/usage/usage-status.ts';
 export { advertisedTenantAuthority } from './tenancy/keys/advertised-authority.ts';
+export { PlanePorts } from './tenancy/ports/plane-ports.ts';
+export type { PortRange } from './tenancy/ports/port-allocator.ts';
 export { servingCertificates } from './tenancy/keys/serving-certificates.ts';
 export { clustersPrefix, keysKey, tenantPrefix } from './tenancy/layout.ts';

@@ -1,5 +1,7 @@
 /** The addresses that this server advertises. */
 
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { PlatformOptions } from '../options/options.ts';
 
 /** The default of kube-apiserver. */
@@ -18,6 +20,22 @@ export function urlOf(place: Place, port: number): string {
   const address = reachable(place);
   return `https://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
+
+/**
+ * IP address of this server for nodes and pods of control planes. A server that listens on all interfaces uses the first address of the
+ * machine that is not a loopback address.
+ */
+export function nodeAddressOf({ host, advertiseAddress }: Pick<PlatformOptions, 'host' | 'advertiseAddress'>): string {
+  if (advertiseAddress !== undefined) return advertiseAddress;
+  if (!isAny({ host }) && isIP(host) !== 0) return host;
+  const own = Object.values(networkInterfaces())
+    .flat()
+    .find((one) => one && !one.internal && one.family === 'IPv4');
+  return isAny({ host }) && own ? own.address : '127.0.0.1';
+}
+
+/** Without the brackets of IPv6 addresses. */
+export const hostOfUrl = (url: string): string => new URL(url).hostname.replaceAll(/[[\]]/g, '');
 
 /** Address of this server for clients in the cluster. */
 export const endpointOf = (

@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { systemClock, systemRandom } from '@hangar/core';
 import { CacheBudget, FairQueue, openControlPlane, Tenancy, TenantFairness, usageStatus } from '@hangar/server';
-import type { BootstrapOptions, ControlPlane, Handler, HealthCheck } from '@hangar/server';
+import type { BootstrapOptions, ControlPlane, Handler, HealthCheck, PortRange } from '@hangar/server';
 import { threadCpuMs } from '@hangar/server/watchdog';
 import { endpointOf, serviceAddress, serviceCidr } from './addresses.ts';
 import { aggregationOf } from './aggregation.ts';
@@ -14,6 +14,7 @@ import { usualHosts } from './credentials.ts';
 import { storePrefix } from './foundation.ts';
 import type { Foundation } from './foundation.ts';
 import { onceStarted } from './gate.ts';
+import { planePortsOf } from './plane-ports.ts';
 import type { ServerState } from './server-state.ts';
 import { openWatchdog } from './watchdog.ts';
 import type { PlatformWatchdog } from './watchdog.ts';
@@ -23,6 +24,8 @@ export interface ControlPlanes {
   readonly tenancy: Tenancy;
   readonly aggregation: Aggregation;
   readonly watchdog: PlatformWatchdog;
+  /** Ports of control planes with nodes. */
+  readonly ports: PortRange | undefined;
   /** Handler of all of them, once everything stored is served. */
   readonly handler: Handler;
   /** Initial objects of the management plane; available when the port is known. */
@@ -61,8 +64,10 @@ export async function openControlPlanes(
   const aggregation = aggregationOf(plane, () => identity.credentials, log);
   opened.defer(() => aggregation.close());
   const bootstrap = () => ({ serviceCidr, serviceAddress, endpoint: endpointOf(options, state.port) });
+  const ports = planePortsOf(options);
   const tenancy = new Tenancy({
     ...world,
+    ports,
     root: plane,
     storePrefix,
     fairQueue,
@@ -105,5 +110,5 @@ export async function openControlPlanes(
     tenancy.handler((request) => server.handle(request)),
     state,
   );
-  return { plane, tenancy, aggregation, watchdog, handler, bootstrap, metrics, checks };
+  return { plane, tenancy, aggregation, watchdog, ports, handler, bootstrap, metrics, checks };
 }

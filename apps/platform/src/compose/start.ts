@@ -15,6 +15,7 @@ import { openControlPlanes } from './control-planes.ts';
 import { openFoundation } from './foundation.ts';
 import { insideOf } from './inside.ts';
 import type { Inside } from './inside.ts';
+import { openPlanePorts } from './plane-ports.ts';
 import { openPort } from './port.ts';
 import type { ServerState } from './server-state.ts';
 import { renewRegularly } from './serving.ts';
@@ -40,6 +41,8 @@ export async function start(options: PlatformOptions, log: Logger, failpoints?: 
   opened.defer(() => renewal.close());
   await bootstrap(planes.plane, planes.bootstrap());
   await planes.tenancy.start();
+  const ports = openPlanePorts(foundation, planes, listener);
+  opened.defer(() => ports?.close());
   await planes.watchdog.recover();
   await planes.aggregation.start();
   await identity.writeKubeconfig(state.url);

@@ -39,6 +39,7 @@ test('without options everything is in .data, and served on this machine only', 
       { type: 'RBAC', name: 'rbac' },
     ],
     advertiseAddress: undefined,
+    planePorts: { first: 7500, last: 7999 },
     externalUrl: undefined,
     internalUrl: undefined,
     audit: undefined,
@@ -54,6 +55,14 @@ test('without options everything is in .data, and served on this machine only', 
     exitsWithParent: undefined,
     isDetached: false,
   });
+});
+
+test('the ports of control planes with nodes are a range, or none', () => {
+  assert.deepEqual(read('--plane-port-range', '9000-9000').planePorts, { first: 9000, last: 9000 });
+  assert.equal(read('--plane-port-range=none').planePorts, undefined);
+  for (const text of ['', '7500', '7999-7500', '0-10', '7500-65536', '-1-2']) {
+    assert.throws(() => readOptions([`--plane-port-range=${text}`]), UsageError, text);
+  }
 });
 
 test('how many requests are under way at once is a number, and not none', () => {

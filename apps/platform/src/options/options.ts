@@ -27,6 +27,8 @@ import { readConfigFile } from './config-file.ts';
 import { flowFlags, flowHelp, flowOptions } from './flow.ts';
 import type { FlowOptions } from './flow.ts';
 import { cacheBytes, memoryFlags, memoryHelp } from './memory.ts';
+import { planePortFlags, planePortHelp, planePortRange } from './plane-ports.ts';
+import type { PlanePortRange } from './plane-ports.ts';
 import { quarantineFlags, quarantineHelp, quarantineOptions } from './quarantine.ts';
 import { serviceFlags, serviceHelp, serviceOptions } from './services.ts';
 import type { ServiceOptions } from './services.ts';
@@ -51,6 +53,8 @@ export interface PlatformOptions {
   readonly authorization: AuthorizationSource;
   /** Advertised address of this server, in endpoints of the `kubernetes` service; absent: the listen address. */
   readonly advertiseAddress: string | undefined;
+  /** Ports of control planes with nodes. Absent: they get none. */
+  readonly planePorts: PlanePortRange | undefined;
   /** Absent: nothing is audited. */
   readonly audit: AuditOptions | undefined;
   /** kube-apiserver's EncryptionConfiguration; absent: a generated one for the embedded store, none for others. */
@@ -101,7 +105,7 @@ const groups: readonly HelpGroup[] = [
       ['--port N', 'port of --listen'],
       [
         '--advertise-address IP',
-        'IP address in the endpoints of the service kubernetes (default: the address of --listen)',
+        'IP address of the service kubernetes and for nodes; if --listen is 0.0.0.0, nodes use the first address of this machine that is not a loopback address (default: the address of --listen)',
       ],
       ['--host NAME', 'additional name or IP address for the serving certificate; may be repeated'],
       [
@@ -109,6 +113,7 @@ const groups: readonly HelpGroup[] = [
         'URL of the tenants for users, the same for all replicas (default: the address of --listen)',
       ],
       ['--internal-url URL', 'URL of the tenants for components of the platform (default: the address of --listen)'],
+      ...planePortHelp,
       ...servingHelp,
     ],
   },
@@ -192,6 +197,7 @@ function optionsOf(values: FlagValues<typeof flags>): PlatformOptions {
     authentication: authenticationOptions(values),
     authorization: authorizationSource(values),
     advertiseAddress: values['advertise-address'],
+    planePorts: planePortRange(values['plane-port-range']),
     audit: auditOptions(values),
     encryptionConfig: values['encryption-provider-config'],
     admission: plugins(values['enable-admission-plugins'], values['disable-admission-plugins']),
@@ -221,6 +227,7 @@ export const flags = {
   'external-url': { type: 'string' },
   'internal-url': { type: 'string' },
   'token-file': { type: 'string' },
+  ...planePortFlags,
   ...servingFlags,
   ...authenticationFlags,
   ...authorizationFlags,

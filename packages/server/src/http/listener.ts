@@ -8,13 +8,15 @@
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import type { SecureContext, SecureContextOptions, Server as TlsServer, TLSSocket, TlsOptions } from 'node:tls';
+import type { SecureContext, Server as TlsServer, TLSSocket, TlsOptions } from 'node:tls';
 import { Activity, runActivity } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { Connection } from './h2/connection.ts';
 import { answerHttp1, Http1Request, namesSeveralHosts } from './http1.ts';
 import { isStreaming } from './message.ts';
 import type { Answer, Handler, Peer, Sink, Streaming } from './message.ts';
+import { OwnedPort } from './owned-port.ts';
+import type { OwnedPortOptions, SharedListener } from './owned-port.ts';
 import { peerOf } from './peer.ts';
 import { refusePlainHttp } from './plain-http.ts';
 import { Pipelines } from './pipelines.ts';
@@ -50,6 +52,8 @@ export interface ListenOptions {
 
 export interface Listener {
   readonly port: number;
+  /** Opens a port for one tenant on the same host, with the same limits. It is closed with the listener. Rejects if the port is in use. */
+  openPort(options: OwnedPortOptions): Promise<OwnedPort>;
   /** Replaces certificates and CAs for new connections. Throws if they are invalid, and changes nothing. */
   reload(changed: Partial<Pick<ListenOptions, 'key' | 'certificate' | 'clientCas'>>): void;
   /** Accepts no more connections, ends watches, waits for requests in flight, then closes all connections. */
@@ -77,35 +81,45 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     key: options.key,
     cert: options.certificate,
     ...(names ? { SNICallback: contextChooser(names, options) } : {}),
-    requestCert: true,
-    // A certificate of another CA is ignored: the request may still have a token.
-    rejectUnauthorized: false,
-    ALPNProtocols: ['h2', 'http/1.1'],
-    handshakeTimeout: handshakeTimeoutMs,
   });
-  server.on('connection', (socket) => {
+  const opened = (socket: Socket): void => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-  });
-  server.on('secureConnection', (socket) => {
+  };
+  const accept = (socket: TLSSocket, owner?: string): void => {
     socket.on('error', () => socket.destroy());
+    if (owner !== undefined) peers.set(socket, { ...peerOf(socket), portOwner: owner });
     if (socket.alpnProtocol === 'h2') startHttp2(socket, options, http2);
     else http1.emit('connection', socket);
-  });
+  };
+  server.on('connection', opened);
+  server.on('secureConnection', (socket) => accept(socket));
   refusePlainHttp(server);
   await listening(server, options);
   let identity: Pick<ListenOptions, 'key' | 'certificate' | 'clientCas' | 'advertisedCas'> = options;
+  let common = commonOf(identity);
+  const { host, clock, onError } = options;
+  const shared: SharedListener = { host, clock, handshakeTimeoutMs, tls: () => common, accept, opened, onError };
+  const ports = new Set<OwnedPort>();
   return {
     port: (server.address() as AddressInfo).port,
+    async openPort(wanted) {
+      const port = await OwnedPort.open(shared, wanted);
+      for (const closed of ports) if (!closed.isOpen) ports.delete(closed);
+      ports.add(port);
+      return port;
+    },
     reload(changed) {
       const next = { ...identity, ...changed };
       server.setSecureContext({ ...commonOf(next), key: next.key, cert: next.certificate });
       names?.use(commonOf(next));
       identity = next;
+      common = commonOf(next);
     },
     close: () =>
       close({
         server,
+        ports,
         http1,
         http2,
         sockets,
@@ -119,11 +133,16 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 /** TLS options that do not depend on the server name. */
 const commonOf = ({ clientCas, advertisedCas }: Pick<ListenOptions, 'clientCas' | 'advertisedCas'>) =>
   ({
+    requestCert: true,
+    // A certificate of another CA is ignored: the request may still have a token.
+    rejectUnauthorized: false,
+    ALPNProtocols: ['h2', 'http/1.1'],
+    handshakeTimeout: handshakeTimeoutMs,
     ca: advertisedCas === undefined ? clientCas : [clientCas, advertisedCas],
     minVersion: 'TLSv1.2',
     // Sessions may be resumed under any name: client verification does not depend on it.
     sessionIdContext: 'hangar',
-  }) satisfies SecureContextOptions;
+  }) satisfies TlsOptions;
 
 /** A name without an available certificate gets the certificate of the port, which the client then rejects. */
 const contextChooser =
@@ -252,6 +271,7 @@ function peerOfSocket(socket: TLSSocket): Peer {
 
 interface Open {
   readonly server: TlsServer;
+  readonly ports: Iterable<OwnedPort>;
   readonly http1: HttpServer;
   readonly http2: ReadonlySet<Connection>;
   readonly sockets: ReadonlySet<Socket>;
@@ -260,19 +280,19 @@ interface Open {
   readonly graceMs: number;
 }
 
-function close({ server, http1, http2, sockets, streams, clock, graceMs }: Open): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = clock.after(graceMs, () => {
-      for (const connection of http2) connection.abort();
-      for (const socket of sockets) socket.destroy();
-    });
-    server.close(() => {
-      timer.cancel();
-      resolve();
-    });
-    streams.end();
-    http1.close();
-    http1.closeIdleConnections();
-    for (const connection of http2) connection.close();
+async function close({ server, ports, http1, http2, sockets, streams, clock, graceMs }: Open): Promise<void> {
+  const timer = clock.after(graceMs, () => {
+    for (const connection of http2) connection.abort();
+    for (const socket of sockets) socket.destroy();
   });
+  const stopped = [
+    new Promise<void>((resolve) => void server.close(() => resolve())),
+    ...Array.from(ports, (port) => port.stop()),
+  ];
+  streams.end();
+  http1.close();
+  http1.closeIdleConnections();
+  for (const connection of http2) connection.close();
+  await Promise.all(stopped);
+  timer.cancel();
 }

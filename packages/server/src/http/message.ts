@@ -21,6 +21,8 @@ export interface Peer {
    * not sent again.
    */
   readonly serverName?: string;
+  /** Path of the tenant whose port the connection uses. Absent: the port of the server, where the request selects the tenant. */
+  readonly portOwner?: string;
 }
 
 /** A certificate that must be verified before use. */

@@ -5,6 +5,7 @@
  *     /registry/clusters/<path>/.hidden/…       base entries that the tenant deleted (see store/layered)
  *     /registry/clusters/<path>/.hangar/…       internal data of the server about the tenant; clients cannot reach it
  *     /registry/hangar/hosts/<host>             owner of a host name; outside of all tenant ranges
+ *     /registry/hangar/ports/<port>             owner of a port for nodes; outside of all tenant ranges
  */
 
 /** Path of the management plane. It is a control plane like the others, but not a tenant. */
@@ -38,6 +39,11 @@ export const retainedKey = (prefix: string): string => `${prefix}.hangar/retaine
 
 /** Holds the path of the tenant that owns the host name. */
 export const hostClaimKey = (storePrefix: string, host: string): string => `${storePrefix}/hangar/hosts/${host}`;
+
+export const portClaimsPrefix = (storePrefix: string): string => `${storePrefix}/hangar/ports/`;
+
+/** Holds the path of the tenant that owns the port. */
+export const portClaimKey = (storePrefix: string, port: number): string => `${portClaimsPrefix(storePrefix)}${port}`;
 
 /** Reports whether `key` holds the keys of a tenant. */
 export function isKeysKey(storePrefix: string, key: string): boolean {

@@ -10,8 +10,6 @@ import type { Entry, Store } from '@hangar/store';
 import { FencedStore } from './fenced-store.ts';
 import { Aggregator } from '../aggregation/aggregator.ts';
 import type { PluginChoice } from '../admission/plugin-choice.ts';
-import { anonymousHealth } from '../auth/anonymous.ts';
-import type { AnonymousAccess } from '../auth/anonymous.ts';
 import { Authorization } from '../auth/authorization/configuration/authorization.ts';
 import type { Guard } from '../auth/guard.ts';
 import { anonymous } from '../auth/user.ts';
@@ -41,6 +39,7 @@ import { isPlatformUser, platformCertificates, platformTokens } from './platform
 import { insistOnActive } from './suspension.ts';
 import type { KeptRequestMetrics } from './metrics/kept-request-metrics.ts';
 import type { TenantMetrics } from './metrics/tenant-metrics.ts';
+import { anonymousAtTenant } from './ports/anonymous.ts';
 import { QuotaStore } from './quota/quota-store.ts';
 import type { Tenant } from './tenant.ts';
 import { TenantAccount } from './usage/account.ts';
@@ -155,7 +154,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
         // The platform may have had another address when it issued the tokens.
         isFormerIssuer: (issuer) => isIssuerOf(path, issuer),
         certificates: verifiersOf(keys, clock).certificates,
-        anonymous: anonymousByHost,
+        anonymous: anonymousAtTenant,
         clock,
       }),
       world.rootGuard(),
@@ -193,10 +192,6 @@ const defaultModes = [
   { type: 'Node', name: 'node' },
   { type: 'RBAC', name: 'rbac' },
 ] as const;
-
-/** Requests by path require a credential. At the tenant's own host name, health endpoints are public. */
-const anonymousByHost: AnonymousAccess = (path, request) =>
-  request.originalTarget === undefined && anonymousHealth(path, request);
 
 type Authentication = Pick<ApiServerOptions, 'authenticators' | 'visitors' | 'serviceAccounts' | 'anonymous'>;
 

@@ -27,6 +27,8 @@ import { OpenTenants } from './open-tenants.ts';
 import type { Visit } from './open-tenants.ts';
 import { platformUser } from './platform-users.ts';
 import { Quarantines } from './quarantine.ts';
+import { asksForClusterInfo } from './ports/anonymous.ts';
+import type { PortRange } from './ports/port-allocator.ts';
 import type { Proven } from './proof.ts';
 import { everyTenant, routeOf } from './route.ts';
 import { RoutedRequest } from './routed-request.ts';
@@ -51,6 +53,8 @@ export interface TenancyOptions extends Omit<TenantWorld, 'base' | 'usage' | 'te
   readonly bootstrap: () => BootstrapOptions;
   /** Host names of the server itself; tenants cannot use them. */
   readonly ownHosts: () => readonly string[];
+  /** Ports for tenants with nodes. Absent: nodes use the path or the host name of their tenant. */
+  readonly ports?: PortRange | undefined;
   /** Called with the final usage of a tenant that this server destroyed. */
   readonly onDestroyed?: (path: string, usage: LastUsage) => void;
   /** Number of tenants with separate metrics; the others are aggregated. */
@@ -68,6 +72,8 @@ interface Arrival {
   readonly routed: ServerRequest;
   /** Answers if the tenant does not exist. */
   readonly unknown: () => Promise<Answer>;
+  /** The request needs no credentials, and may open the tenant. */
+  readonly isPublic?: boolean;
 }
 
 const attemptsMax = 4;
@@ -87,7 +93,7 @@ export class Tenancy {
   readonly #wildcardServer: () => WildcardServer;
 
   constructor(options: TenancyOptions) {
-    const { root, bootstrap, ownHosts, onDestroyed, topTenantsMax, strangersPaceMs, ...world } = options;
+    const { root, bootstrap, ownHosts, onDestroyed, topTenantsMax, strangersPaceMs, ports, ...world } = options;
     this.#ownHosts = () => new Set(ownHosts().map((host) => host.toLowerCase()));
     this.#strangersPaceMs = strangersPaceMs ?? defaultPaceMs;
     const base = lazy((): Promise<TenantBase> => lazily().openTenantBase(bootstrap()));
@@ -131,7 +137,7 @@ export class Tenancy {
     });
     root.catalogue.declare(tenantGroup, () => [
       lazily().servedTenants({
-        birth: this.#closing(lastUsages.remembering(lazily().birth(world))),
+        birth: this.#closing(lastUsages.remembering(lazily().birth({ ...world, ports }))),
         url: world.url,
         hostProblem: (path, host) => {
           // An IP address always identifies the server, never a tenant.
@@ -200,14 +206,13 @@ export class Tenancy {
   /** `root`: handler of the management plane. */
   handler(root: Handler): Handler {
     return (request) => {
+      const { portOwner } = request.peer;
+      if (portOwner !== undefined) return this.#atOwnPort(portOwner, request, root);
       const found = this.tenants.size === 0 ? undefined : tenantHost(request, this.tenants);
       if (found === 'misdirected') return Promise.resolve(misdirected);
       if (found) {
-        // The health of a closed tenant is the health of the server: health checks do not open it.
-        if (asksAfterHealth(request) && !this.open.has(found)) {
-          const closed = closure(found);
-          return closed ? Promise.resolve(this.#refused(found, request, closed)) : root(request);
-        }
+        const health = this.#healthOf(found, request, root);
+        if (health) return health;
         return this.#visit(found.path, {
           find: () => tenantOfHost(request, this.tenants),
           request,
@@ -230,11 +235,29 @@ export class Tenancy {
     };
   }
 
+  /** The port selected the tenant: path, Host header and server name of the request do not. */
+  #atOwnPort(path: string, request: ServerRequest, root: Handler): Promise<Answer> {
+    const unknown = () => Promise.resolve(errorAnswer(unauthorized(), request.header('accept'), []));
+    const tenant = this.tenants.find(path);
+    const health = tenant && this.#healthOf(tenant, request, root);
+    if (health) return health;
+    const isPublic = showsNothing(request) && asksForClusterInfo(request);
+    if (!tenant || (showsNothing(request) && !isPublic && !asksAfterHealth(request))) return unknown();
+    return this.#visit(path, { find: () => this.tenants.find(path), request, routed: request, unknown, isPublic });
+  }
+
+  /** The health of a closed tenant is the health of the server: health checks do not open it. Returns undefined for other requests. */
+  #healthOf(tenant: Tenant, request: ServerRequest, root: Handler): Promise<Answer> | undefined {
+    if (!asksAfterHealth(request) || this.open.has(tenant)) return undefined;
+    const closed = closure(tenant);
+    return closed ? Promise.resolve(this.#refused(tenant, request, closed)) : root(request);
+  }
+
   #visit(path: string, arrival: Arrival): Promise<Answer> {
     return inTenant(path, arrival.request, () => this.#answered(arrival));
   }
 
-  async #answered({ find, request, routed, unknown }: Arrival): Promise<Answer> {
+  async #answered({ find, request, routed, unknown, isPublic }: Arrival): Promise<Answer> {
     const begunMs = this.#world.clock.monotonicMs();
     let proven: Proven | undefined;
     let tenant: Tenant | undefined;
@@ -243,7 +266,7 @@ export class Tenancy {
     for (let attempt = 0; attempt < attemptsMax && (tenant = find()); attempt++) {
       const { path } = tenant;
       if (!this.open.has(tenant)) {
-        proven = await lazily().proofOf(this.#world, path, request);
+        proven = isPublic ? {} : await lazily().proofOf(this.#world, path, request);
         if (!proven) break;
         const now = find();
         if (now?.uid !== tenant.uid) continue;

@@ -39,6 +39,16 @@ export interface TenantNodes {
   readonly networks?: readonly string[];
 }
 
+/** How nodes reach the control plane; set by the server when nodes are enabled. */
+export interface TenantNodesStatus {
+  /** Port of the server whose connections all belong to this tenant. */
+  readonly port: number;
+  /** URL of the port for nodes, without a path. */
+  readonly endpoint: string;
+  /** CA of the port and of its clients; PEM in base64. */
+  readonly caBundle: string;
+}
+
 export interface TenantSpec {
   /** Additional host names of the tenant; lower case. */
   readonly hosts?: readonly string[];
@@ -58,13 +68,19 @@ export interface Tenant {
   readonly madeAt: Revision;
   readonly spec: TenantSpec;
   readonly quarantine?: Quarantine;
+  /** Port for nodes. */
+  readonly port?: number;
   /** The tenant no longer uses the shared base. Servers that have it open with its base reopen it. */
   readonly isMaterialised?: boolean;
 }
 
 interface StoredTenant extends KubeObject {
   readonly spec?: TenantSpec;
-  readonly status?: { readonly isMaterialised?: boolean; readonly quarantine?: Quarantine };
+  readonly status?: {
+    readonly isMaterialised?: boolean;
+    readonly quarantine?: Quarantine;
+    readonly nodes?: Partial<TenantNodesStatus>;
+  };
 }
 
 export const tenantGroup = 'tenancy.hangar.dev';
@@ -82,7 +98,7 @@ export const tenantsPrefix = `${tenantGroup}/${tenantsName.resource}/`;
 export function tenantOf({ value, modRevision, createRevision }: Entry): Tenant {
   const object = JSON.parse(Buffer.from(value).toString()) as StoredTenant;
   const { name, uid } = object.metadata;
-  const { isMaterialised, quarantine } = object.status ?? {};
+  const { isMaterialised, quarantine, nodes } = object.status ?? {};
   return {
     path: name!,
     uid: uid!,
@@ -91,5 +107,6 @@ export function tenantOf({ value, modRevision, createRevision }: Entry): Tenant 
     spec: object.spec ?? {},
     ...(isMaterialised ? { isMaterialised } : {}),
     ...(quarantine ? { quarantine } : {}),
+    ...(nodes?.port === undefined ? {} : { port: nodes.port }),
   };
 }

@@ -14,12 +14,15 @@ export interface TenantsOptions {
   readonly onChange: (before: Tenant, now: Tenant | undefined) => void;
 }
 
+export type TenantListener = (path: string, tenant: Tenant | undefined) => void;
+
 export class Tenants {
   readonly #byPath = new Map<string, Tenant>();
   /** If several tenants name the same host, which only a race can cause, the oldest has it on every server. */
   readonly #byHost = new Map<string, Tenant[]>();
   readonly #follower: StoreFollower;
   readonly #onChange: TenantsOptions['onChange'];
+  readonly #listeners = new Set<TenantListener>();
 
   constructor({ store, clock, storePrefix, onChange }: TenantsOptions) {
     const prefix = tenantKey(storePrefix, '');
@@ -55,6 +58,13 @@ export class Tenants {
     return this.#follower.reached(revision);
   }
 
+  /** Calls the listener for every stored tenant and for every later change; without a tenant after a deletion. Returns a function that ends it. */
+  follow(listener: TenantListener): () => void {
+    this.#listeners.add(listener);
+    for (const [path, tenant] of this.#byPath) listener(path, tenant);
+    return () => void this.#listeners.delete(listener);
+  }
+
   find(path: string): Tenant | undefined {
     return this.#byPath.get(path);
   }
@@ -84,6 +94,7 @@ export class Tenants {
       );
     }
     if (before) this.#onChange(before, tenant);
+    for (const listener of this.#listeners) listener(path, tenant);
   }
 
   #remove(path: string): void {
@@ -92,6 +103,7 @@ export class Tenants {
     this.#byPath.delete(path);
     this.#forgetHosts(before);
     this.#onChange(before, undefined);
+    for (const listener of this.#listeners) listener(path, undefined);
   }
 
   #forgetHosts(tenant: Tenant): void {

@@ -1,31 +1,32 @@
 /**
  * Writes that are committed with a `Tenant` object in the same transaction: its identity and keys on creation, a mark when its data is
  * retained, the removal of the mark when a tenant takes over the data, and the deletion of the whole range on destruction. Also its host
- * name claims: a name is free as soon as no object has it, whether the data is kept or not.
+ * name claims and its port for nodes: both are free as soon as no object has them, whether the data is kept or not.
  */
 
 import { uuid } from '@hangar/core';
 import type { KubeObject } from '@hangar/api';
 import { absent, prefixRange } from '@hangar/store';
-import type { Store, Write } from '@hangar/store';
+import type { Write } from '@hangar/store';
 import type { Allocation, AllocationContext } from '../../allocation/allocation.ts';
 import { timestamp } from '../../verbs/metadata.ts';
 import { encodeIdentity } from '../identity.ts';
 import { withoutImport } from '../backup/import.ts';
 import { encodedNewKeys } from '../keys/keys.ts';
-import type { KeyWorld } from '../keys/keys.ts';
+import { decodeKeys } from '../keys/encoding.ts';
 import { identityKey, importKey, isTenantPath, keysKey, retainedKey, tenantPrefix } from '../layout.ts';
 import { encodeRetained } from '../retained/mark.ts';
+import { PortAllocator } from '../ports/port-allocator.ts';
+import type { PortAllocatorOptions } from '../ports/port-allocator.ts';
 import type { TenantSpec } from '../tenant.ts';
 import { HostClaims } from './host-claims.ts';
 
-export interface BirthOptions extends Pick<KeyWorld, 'isPooled'> {
-  readonly store: Store;
-  readonly storePrefix: string;
-}
+export type BirthOptions = PortAllocatorOptions;
 
-export function birth({ store, storePrefix, isPooled = false }: BirthOptions): Allocation {
+export function birth(options: BirthOptions): Allocation {
+  const { store, storePrefix, isPooled = false } = options;
   const hosts = new HostClaims({ store, storePrefix });
+  const ports = new PortAllocator(options);
   const prefixOf = ({ metadata }: KubeObject): string => tenantPrefix(storePrefix, metadata.name!);
   return {
     async create({ plane: { clock, random }, isDryRun }: AllocationContext, object): Promise<readonly Write[]> {
@@ -39,7 +40,8 @@ export function birth({ store, storePrefix, isPooled = false }: BirthOptions): A
       const { entry } = await store.get(key);
       if (entry) {
         const takeOver: Write = { type: 'delete', key: retainedKey(prefix) };
-        return [{ type: 'check', key, expected: entry.modRevision }, takeOver, ...claims];
+        const port = await ports.change({ object });
+        return [{ type: 'check', key, expected: entry.modRevision }, takeOver, ...claims, ...port];
       }
       // The remains of an interrupted restore are garbage.
       const { entry: mark } = await store.get(importKey(prefix));
@@ -48,12 +50,16 @@ export function birth({ store, storePrefix, isPooled = false }: BirthOptions): A
       if (mark) return [identity, ...withoutImport(prefix, mark), ...claims];
       // Keys are created now: usually the kubeconfig is requested next, and a second commit takes longer than creating keys.
       const keys = await encodedNewKeys(path, { clock, random, isPooled });
-      return [identity, { type: 'put', key: keysKey(prefix), value: keys, expected: absent }, ...claims];
+      const port = await ports.change({ object, authority: () => decodeKeys(keys).authority.certificate });
+      return [identity, { type: 'put', key: keysKey(prefix), value: keys, expected: absent }, ...claims, ...port];
     },
-    update: (_context, object, old) =>
-      hosts.change({ path: old.metadata.name!, hosts: hostsOf(object), before: hostsOf(old) }),
+    async update({ isDryRun }, object, old): Promise<readonly Write[]> {
+      const claims = await hosts.change({ path: old.metadata.name!, hosts: hostsOf(object), before: hostsOf(old) });
+      return isDryRun ? claims : [...claims, ...(await ports.change({ object, old }))];
+    },
     async remove({ plane: { clock } }, object): Promise<readonly Write[]> {
-      const releases = await hosts.change({ path: object.metadata.name!, hosts: [], before: hostsOf(object) });
+      const hostReleases = await hosts.change({ path: object.metadata.name!, hosts: [], before: hostsOf(object) });
+      const releases = [...hostReleases, ...(await ports.release(object))];
       const { deletionPolicy } = object['spec'] as TenantSpec;
       if (deletionPolicy !== 'Destroy') {
         const value = encodeRetained({ since: timestamp(clock) });

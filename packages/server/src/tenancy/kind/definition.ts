@@ -82,6 +82,27 @@ const spec = {
   },
 } as const;
 
+const nodesStatus = {
+  type: 'object',
+  description: 'How nodes reach the control plane. Present while nodes are enabled, if the server has ports for nodes.',
+  required: ['port', 'endpoint', 'caBundle'],
+  properties: {
+    port: {
+      type: 'integer',
+      format: 'int32',
+      minimum: 1,
+      maximum: 65535,
+      description: 'Port of the server that serves only this control plane.',
+    },
+    endpoint: { type: 'string', description: 'URL of the port for nodes and pods, without a path.' },
+    caBundle: {
+      type: 'string',
+      format: 'byte',
+      description: 'CA of the certificate of the port and of client certificates; PEM in base64.',
+    },
+  },
+} as const;
+
 const quarantine = {
   type: 'object',
   description:
@@ -122,7 +143,7 @@ export const tenantKind = (): Kind =>
         spec: { ...spec, default: {} },
         status: {
           type: 'object',
-          properties: { url: { type: 'string' }, isMaterialised: { type: 'boolean' }, quarantine },
+          properties: { url: { type: 'string' }, isMaterialised: { type: 'boolean' }, quarantine, nodes: nodesStatus },
         },
       },
       'x-kubernetes-validations': rules.map(({ rule, message }) => ({ rule, message })),
