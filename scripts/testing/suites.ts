@@ -32,7 +32,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     limits: { fileMs: 20 * 60_000, silenceMs: 5 * 60_000 },
     concurrency: availableParallelism(),
     sharesProcesses: false,
-    concurrent: /^(?!.*(e2e|essential|leader-election\.real|tests\/(controller-manager|platform|readme)\/))/,
+    concurrent: /^(?!.*(e2e|essential|leader-election\.real|tests\/(controller-manager|nodes|platform|readme)\/))/,
     printsOutput: true,
   },
 };

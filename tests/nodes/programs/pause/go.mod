@@ -1,0 +1,3 @@
+module hangar/tests/nodes/pause
+
+go 1.26.0
