@@ -44,9 +44,16 @@ export async function tunnel(
   const { response, remote } = await opened(outgoing).finally(() => timer.cancel());
   if (!remote) return refused(response);
   upgrade.socket.off('close', onGone);
-  join(upgrade, remote, response);
-  return { status: 101, headers: {}, body: [], isTaken: true };
+  return joined(upgrade, remote, response);
 }
+
+/** Returns the response that connects both sides until one of them closes. */
+export const joined = (upgrade: Upgrade, remote: Duplex, response: IncomingMessage): Answer => ({
+  status: 101,
+  headers: {},
+  body: { start: () => join(upgrade, remote, response) },
+  isTaken: true,
+});
 
 interface Opened {
   readonly response: IncomingMessage;

@@ -86,7 +86,7 @@ export interface Answer {
   readonly headers: Headers;
   /** Bytes, pieces of bytes in order, or a stream. */
   readonly body: Uint8Array | readonly Uint8Array[] | Streaming;
-  /** `Upgrade` took over the connection: no response is written. */
+  /** `Upgrade` took over the connection: no response is written. The body is started with a sink that only reports the end. */
   readonly isTaken?: boolean;
   /** A refusal to an unauthenticated client. */
   readonly isToStranger?: boolean;

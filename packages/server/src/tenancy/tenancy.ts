@@ -290,7 +290,7 @@ export class Tenancy {
       }
       if (!visit) continue;
       const answer = await visit.tenant.handle(routed);
-      if (!answer.isToStranger) return untilAnswered(visit, request, answer);
+      if (!answer.isToStranger) return untilAnswered(visit, answer);
       visit.leave();
       proven = undefined;
       break;
@@ -340,14 +340,8 @@ function inTenant<Result>(path: string, { method, target }: ServerRequest, handl
 }
 
 /** Leaves the tenant when the last byte was sent. */
-function untilAnswered(visit: Visit, request: ServerRequest, answer: Answer): Answer {
+function untilAnswered(visit: Visit, answer: Answer): Answer {
   const { body } = answer;
-  if (answer.isTaken) {
-    const socket = request.passing?.upgrade?.socket;
-    if (!socket || socket.destroyed) visit.leave();
-    else socket.once('close', () => visit.leave());
-    return answer;
-  }
   if (!isStreaming(body)) {
     visit.leave();
     return answer;
