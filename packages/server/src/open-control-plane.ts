@@ -12,6 +12,8 @@ import { Policy } from './auth/authorization/rbac/policy.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import type { BootstrapOptions } from './bootstrap/objects.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { NodeAccess } from './nodes/node-access.ts';
+import type { NodeOptions } from './nodes/node-access.ts';
 import { CacheBudget, defaultCacheBytesMax } from './objects/cache-budget.ts';
 import { Collections } from './objects/collections.ts';
 import { Expiry } from './objects/expiry.ts';
@@ -34,6 +36,8 @@ export interface ControlPlaneOptions {
   readonly cacheBudget?: CacheBudget;
   /** Shared by control planes, and closed by its creator. Absent: a client that cannot reach this machine. */
   readonly outbound?: Outbound;
+  /** Absent: the server does not connect to nodes of this control plane. */
+  readonly nodes?: NodeOptions;
 }
 
 const require = createRequire(import.meta.url);
@@ -47,6 +51,7 @@ export interface OpenControlPlane {
 export async function openControlPlane(options: ControlPlaneOptions): Promise<OpenControlPlane> {
   const { name, prefix, store, clock, random } = options;
   const catalogue = new Catalogue();
+  const outbound = options.outbound ?? new Outbound({ clock });
   const plane: { -readonly [K in keyof ControlPlane]: ControlPlane[K] } = {
     name,
     prefix: `${prefix}/clusters/${name}/`,
@@ -59,7 +64,8 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Op
     expiry: new Expiry(store, clock),
     definitions: undefined as never,
     collections: new Collections(store, options.cacheBudget ?? new CacheBudget(defaultCacheBytesMax)),
-    outbound: options.outbound ?? new Outbound({ clock }),
+    outbound,
+    nodes: new NodeAccess({ ...options.nodes, plane: name, outbound, clock }),
     services: undefined as never,
     policy: undefined as never,
   };
@@ -75,6 +81,7 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Op
   return {
     plane,
     close() {
+      plane.nodes.close();
       definitions.close();
       plane.admission.close();
       plane.services.close();

@@ -22,9 +22,9 @@ import type { User } from './auth/user.ts';
 import { Documents } from './documents/documents.ts';
 import type { DocumentsOptions } from './documents/documents.ts';
 import type { Fairness, Turn } from './fairness/fairness.ts';
-import { isStreaming } from './http/message.ts';
+import { closingWith, isStreaming } from './http/message.ts';
 import type { Answer, ServerRequest, Streaming } from './http/message.ts';
-import { RequestMetrics } from './metrics/request-metrics.ts';
+import { connections, RequestMetrics } from './metrics/request-metrics.ts';
 import { errorAnswer } from './objects/answers.ts';
 import { PageNotFound, pageNotFoundAnswer } from './objects/page-not-found.ts';
 import { forPeople } from './objects/pretty.ts';
@@ -133,9 +133,13 @@ export class ApiServer {
     const answered = about.turn ? about.turn.left(made, about.resource) : made;
     ended(about.info, about.resource, answered.status);
     const answer = this.#options.auditor ? this.#audited(request, about, answered) : answered;
+    if (!isStreaming(answer.body) || !about.info?.isResource || !about.resource) return answer;
     // Other streams are finite: for example, a backup download.
-    const isWatch = about.info?.verb === 'watch' && about.resource !== undefined;
-    return isWatch && isStreaming(answer.body) ? this.#countWatch(answer, answer.body, about.resource!) : answer;
+    if (about.info.verb === 'watch') return this.#countWatch(answer, answer.body, about.resource);
+    const { subresource } = about.info;
+    return connections.has(subresource)
+      ? { ...answer, body: closingWith(answer.body, this.#metrics.longRunningBegan(about.resource, subresource)) }
+      : answer;
   }
 
   /** An unauthenticated request has no record yet. */
@@ -162,7 +166,7 @@ export class ApiServer {
       ...answer,
       body: {
         start: (sink) => {
-          sink.onClose(this.#metrics.watchBegan(resource));
+          sink.onClose(this.#metrics.longRunningBegan(resource, ''));
           if (this.#options.fairness) sink.onClose(this.#options.fairness.watchBegan(resource));
           body.start(sink);
         },
@@ -223,6 +227,7 @@ export class ApiServer {
     about.resource = resource;
     const { warnings } = about;
     const call: Call = { plane, request, info, query: parameters, resource, user, guard: this.#guard, warnings };
+    if (about.turn && info.subresource !== '') Object.assign(call, { leaveQueue: () => about.turn!.leavesEarly() });
     if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
     return dispatch(call);
   }

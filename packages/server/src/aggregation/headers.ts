@@ -55,6 +55,15 @@ type Sent = Record<string, string | string[]>;
 
 /** Returns the headers for the other server. `self` names this server, so that a request that loops back is recognized. */
 export function forwardedHeaders(request: ServerRequest, user: User, self: string): Sent {
+  const headers = plainHeaders(request);
+  const { address } = request.peer;
+  headers['x-forwarded-for'] = [...request.headerValues('x-forwarded-for'), address].join(', ');
+  headers['via'] = [...request.headerValues('via'), `1.1 ${self}`].join(', ');
+  return { ...headers, ...identityHeaders(user) };
+}
+
+/** Returns the headers of a request that are on the list. */
+export function plainHeaders(request: ServerRequest): Sent {
   const headers: Sent = {};
   const listed = namesIn(request.header('connection'));
   for (const name of request.headerNames()) {
@@ -63,10 +72,7 @@ export function forwardedHeaders(request: ServerRequest, user: User, self: strin
     const values = name === 'sec-websocket-protocol' ? withoutBearer(given) : given;
     if (values.length > 0) headers[name] = values.length === 1 ? values[0]! : [...values];
   }
-  const { address } = request.peer;
-  headers['x-forwarded-for'] = [...request.headerValues('x-forwarded-for'), address].join(', ');
-  headers['via'] = [...request.headerValues('via'), `1.1 ${self}`].join(', ');
-  return { ...headers, ...identityHeaders(user) };
+  return headers;
 }
 
 const withoutBearer = (values: readonly string[]): string[] =>

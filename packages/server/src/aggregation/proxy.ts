@@ -5,6 +5,7 @@
  */
 
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { badRequest, StatusError } from '@hangar/api';
 import { asError } from '@hangar/core';
 import type { Clock } from '@hangar/core';
@@ -85,12 +86,12 @@ async function exchange(
 
 const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
-type Body = { readonly bytes: Uint8Array } | { readonly stream: NonNullable<ServerRequest['passing']>['body'] };
+export type Body = { readonly bytes: Uint8Array } | { readonly stream: NonNullable<ServerRequest['passing']>['body'] };
 
 const empty: Body = { bytes: new Uint8Array() };
 
 /** Also sets the headers for the framing of the body. */
-async function bodyOf(request: ServerRequest, headers: OutgoingHttpHeaders): Promise<Body> {
+export async function bodyOf(request: ServerRequest, headers: OutgoingHttpHeaders): Promise<Body> {
   const { passing, method } = request;
   const length = request.header('content-length');
   if (!passing) {
@@ -107,7 +108,7 @@ async function bodyOf(request: ServerRequest, headers: OutgoingHttpHeaders): Pro
   return { stream: passing.body };
 }
 
-function send(outgoing: ClientRequest, body: Body): void {
+export function send(outgoing: ClientRequest, body: Body): void {
   if (!('stream' in body)) {
     outgoing.end(body.bytes);
     return;
@@ -154,7 +155,8 @@ function streamed(response: IncomingMessage, { method }: ServerRequest): Answer 
   return { status, headers, body: { start: (sink) => pass(response, sink) } };
 }
 
-function pass(response: IncomingMessage, sink: Sink): void {
+/** Writes a response to a client: a slow client slows only this response, and if one side disconnects, the other is closed. */
+export function pass(response: Readable, sink: Sink): void {
   let isWhole = false;
   sink.onDrain(() => response.resume());
   sink.onClose(() => response.destroy());

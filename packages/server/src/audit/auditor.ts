@@ -181,10 +181,11 @@ export class AuditRecord {
   }
 
   #reading(request: ServerRequest): ServerRequest {
-    const { method, target, peer, passing } = request;
+    const { method, target, originalTarget, peer, passing } = request;
     return {
       method,
       target,
+      ...(originalTarget !== undefined && { originalTarget }),
       peer,
       header: (name) => request.header(name),
       headerValues: (name) => request.headerValues(name),

@@ -32,6 +32,8 @@ export interface Fairness {
 export interface Turn {
   /** Absent: the request runs at once. Rejects with 429 after a delay. */
   readonly waiting: Promise<void> | undefined;
+  /** Releases the seat before the response, because the request waits for another machine. `left` must still be called. */
+  leavesEarly(): void;
   /** Must be called once, with any response. Returns the response to send. */
   left(answer: Answer, resource: Resource | undefined): Answer;
 }

@@ -162,6 +162,12 @@ export class TenantFairness implements Fairness {
     this.#queue.leave(ticket);
   }
 
+  /** The costs of the stream are estimated like those of a watch. */
+  leftEarly(ticket: Ticket): void {
+    this.#queue.charge(ticket, watchMs);
+    this.#queue.leave(ticket);
+  }
+
   close(): void {
     this.#queue.forget(this.#tenant);
     this.#classifier?.close();
@@ -215,6 +221,11 @@ class RequestTurn implements Turn {
     this.waiting = waiting?.then((given) => void (this.#ticket = given));
   }
 
+  leavesEarly(): void {
+    if (this.#ticket) this.#fairness.leftEarly(this.#ticket);
+    this.#ticket = undefined;
+  }
+
   left(answer: Answer, resource: Resource | undefined): Answer {
     if (this.#ticket) this.#fairness.left(this.#ticket, answer, resource);
     if (!this.#classified) return answer;
@@ -228,6 +239,8 @@ class Refused implements Turn {
   constructor(waiting: Promise<never>) {
     this.waiting = waiting;
   }
+
+  leavesEarly(): void {}
 
   left(answer: Answer): Answer {
     return answer;

@@ -47,6 +47,7 @@ export function libraryPlane(options: LibraryPlaneOptions): ControlPlane {
     policy: absent,
     outbound: absent,
     services: absent,
+    nodes: absent,
   };
   for (const { definition, storage } of kinds) {
     const planeOf = (resource: CustomServedResource): ControlPlane | undefined =>

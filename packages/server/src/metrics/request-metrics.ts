@@ -7,6 +7,9 @@ import { Counter, Histogram, labelText } from '@hangar/core';
 
 const durationBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 
+/** Subresources that a node, a pod or a service answers. */
+export const connections: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
 export class RequestMetrics {
   readonly #clock: Clock;
   readonly #startSeconds: number;
@@ -24,7 +27,11 @@ export class RequestMetrics {
     'Number of requests currently being served, mutating or read-only.',
     'gauge',
   );
-  readonly #watches = new Counter('apiserver_longrunning_requests', 'Number of currently open watches.', 'gauge');
+  readonly #longRunning = new Counter(
+    'apiserver_longrunning_requests',
+    'Number of currently open watches and connections to nodes, pods and services.',
+    'gauge',
+  );
   /** Cached labels: joining them takes longer than counting. */
   readonly #labels = new Map<string, { request: string; duration: string }>();
 
@@ -46,24 +53,26 @@ export class RequestMetrics {
     };
   }
 
-  watchBegan(resource: Resource): () => void {
+  /** Called when a watch or a connection starts. The returned function is called when it ends. */
+  longRunningBegan({ group, version, name }: Resource, subresource: string): () => void {
     const labels = labelText({
-      verb: 'WATCH',
-      group: resource.group,
-      version: resource.version,
-      resource: resource.name,
+      verb: subresource === '' ? 'WATCH' : 'CONNECT',
+      group,
+      version,
+      resource: name,
+      ...(subresource === '' ? {} : { subresource }),
     });
-    this.#watches.add(labels);
-    return () => this.#watches.add(labels, -1);
+    this.#longRunning.add(labels);
+    return () => this.#longRunning.add(labels, -1);
   }
 
   /** Names come from the served resources, never from the request, so that clients cannot create series. */
   #labelsOf(info: RequestInfo | undefined, resource: Resource | undefined, status: number) {
     const isKnown = info?.isResource === true && resource !== undefined;
     const scope = !isKnown ? '' : info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
-    const verb = isKnown ? info.verb.toUpperCase() : 'OTHER';
     const subresource =
       isKnown && resource.subresources.some((one) => one.name === info.subresource) ? info.subresource : '';
+    const verb = !isKnown ? 'OTHER' : connections.has(subresource) ? 'CONNECT' : info.verb.toUpperCase();
     const key = `${verb} ${resource?.apiVersion} ${resource?.name} ${subresource} ${scope} ${status}`;
     let labels = this.#labels.get(key);
     if (!labels) {
@@ -92,7 +101,7 @@ export class RequestMetrics {
   }
 
   text(): string {
-    const families = [this.#requests, this.#durations, this.#running, this.#watches];
+    const families = [this.#requests, this.#durations, this.#running, this.#longRunning];
     return [...families.map((family) => family.text()), startTimeText(this.#startSeconds)].join('\n');
   }
 }

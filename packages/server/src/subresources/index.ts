@@ -3,7 +3,10 @@
  * separate operations.
  */
 
+import { createRequire } from 'node:module';
+import { lazy } from '@hangar/core';
 import { issueToken } from '../auth/service-accounts/token-request.ts';
+import type * as Nodes from '../nodes/index.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Verb } from '../request/info.ts';
 import { get } from '../verbs/get.ts';
@@ -11,14 +14,22 @@ import type { CallHandler } from '../verbs/index.ts';
 import { patch } from '../verbs/patch.ts';
 import { update } from '../verbs/update.ts';
 import { bindPod } from './binding.ts';
-import { nodeProxy, podLog, podProxy, podStream, serviceProxy } from './connect.ts';
 import { evictPod } from './eviction.ts';
 import { getScale, patchScale, updateScale } from './scale.ts';
 
 type Handlers = Readonly<Partial<Record<Verb, CallHandler>>>;
 
+const require = createRequire(import.meta.url);
+/** Loaded with the first request to a node. */
+const nodes = lazy(() => require('../nodes/index.ts') as typeof Nodes);
+
+const onNode =
+  (name: keyof typeof Nodes): CallHandler =>
+  (call) =>
+    nodes()[name](call);
+
 const partOfObject: Handlers = { get, update, patch };
-const stream: Handlers = { get: podStream, create: podStream };
+const stream: Handlers = { get: onNode('podStream'), create: onNode('podStream') };
 
 const everyVerb = (handler: CallHandler): Handlers => ({
   get: handler,
@@ -38,13 +49,13 @@ const byName: Readonly<Record<string, Handlers>> = {
   binding: { create: bindPod },
   eviction: { create: evictPod },
   token: { create: issueToken },
-  log: { get: podLog },
+  log: { get: onNode('podLog') },
   exec: stream,
   attach: stream,
   portforward: stream,
-  'pods/proxy': everyVerb(podProxy),
-  'nodes/proxy': everyVerb(nodeProxy),
-  'services/proxy': everyVerb(serviceProxy),
+  'pods/proxy': everyVerb(onNode('podProxy')),
+  'nodes/proxy': everyVerb(onNode('nodeProxy')),
+  'services/proxy': everyVerb(onNode('serviceProxy')),
 };
 
 /** Returns undefined if the subresource does not support the verb. */

@@ -124,11 +124,14 @@ test('scaling at once ends with one of the numbers, and the rest of the object a
   assert.equal(after.metadata.managedFields.filter(({ subresource }: Json) => subresource === 'scale').length, 1);
 });
 
-test('what only a node could answer is a Status, never an error of the server', async () => {
+test('a request that a node answers is refused with 503 if the server does not connect to nodes', async () => {
   await using server = await startInProcess();
   await addPod(server, 'web', {}, { nodeName: 'node' });
-  await send(server, 'POST', '/api/v1/nodes', { metadata: { name: 'node' } });
-  for (const path of [`${pods}/web/log`, `${pods}/web/exec?command=ls`, '/api/v1/nodes/node/proxy/']) {
-    assert.equal((await send(server, 'GET', path)).code, 503, path);
+  const addresses = [{ type: 'InternalIP', address: '10.0.0.7' }];
+  await send(server, 'POST', '/api/v1/nodes', { metadata: { name: 'node' }, status: { addresses } });
+  for (const path of [`${pods}/web/log`, '/api/v1/nodes/node/proxy/']) {
+    const { code, message } = await send(server, 'GET', path);
+    assert.equal(code, 503, path);
+    assert.match(message, /spec\.nodes\.networks is empty/);
   }
 });

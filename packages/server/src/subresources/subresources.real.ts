@@ -83,6 +83,16 @@ const connections: readonly Step[] = [
   get(`${pods}/two/log`),
   get(`${pods}/two/log?container=c`),
   get(`${pods}/absent/log`),
+  ...[
+    'tailLines=-1&limitBytes=0&sinceSeconds=-5',
+    'sinceSeconds=1&sinceTime=2026-01-02T03:04:05Z',
+    'sinceTime=yesterday',
+    'tailLines=x',
+    'limitBytes=',
+    'sinceSeconds=99999999999999999999',
+    'stream=Stdout',
+    'follow=yes&container=main',
+  ].map((query) => get(`${pods}/free/log?${query}`)),
   get(`${pods}/bound/log`),
   ...['exec', 'attach', 'portforward'].flatMap((name) => [
     post(`${pods}/free/${name}?command=ls&stdout=1`, ''),

@@ -31,6 +31,7 @@ import { decodeIdentity } from './identity.ts';
 import { tenantAuthentication } from './keys/authentication.ts';
 import { frontProxyCertificate } from './keys/front-proxy.ts';
 import { isIssuerOf } from './keys/issuers.ts';
+import { kubeletCredentials } from './keys/kubelet-credentials.ts';
 import { tenantKeys } from './keys/keys.ts';
 import type { KeyWorld, TenantKeys } from './keys/keys.ts';
 import { verifiersOf } from './keys/verifiers.ts';
@@ -110,6 +111,10 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     clock,
     random,
     outbound,
+    nodes: {
+      networks: () => link.tenant().spec.nodes?.networks,
+      credentials: kubeletCredentials({ keys, clock, random }),
+    },
     ...(world.admission ? { admission: world.admission } : {}),
     ...(world.cacheBudget ? { cacheBudget: world.cacheBudget } : {}),
   });

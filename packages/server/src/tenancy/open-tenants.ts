@@ -52,7 +52,15 @@ class Seat implements TenantLink {
   }
 
   changed(tenant: Tenant): void {
+    const wasActive = this.#tenant.spec.suspension === undefined;
     this.#tenant = tenant;
+    // A read-only tenant is still open, but connections to its nodes and pods can write.
+    if (wasActive && tenant.spec.suspension !== undefined) {
+      void this.opening.then(
+        (open) => open?.plane.nodes.endStreams(),
+        () => undefined,
+      );
+    }
   }
 
   onFenced(): void {

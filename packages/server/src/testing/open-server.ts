@@ -11,6 +11,7 @@ import type { ControlPlane } from '../control-plane.ts';
 import type { HealthChecks } from '../documents/health.ts';
 import type { Fairness } from '../fairness/fairness.ts';
 import type { Peer, ServerRequest } from '../http/message.ts';
+import type { NodeOptions } from '../nodes/node-access.ts';
 import { CacheBudget } from '../objects/cache-budget.ts';
 import { openControlPlane } from '../open-control-plane.ts';
 import type { Outbound } from '../outbound/index.ts';
@@ -28,6 +29,8 @@ export interface PlaneOptions {
   readonly cacheBytesMax?: number;
   /** Absent: a client that cannot reach loopback. Closed by its creator. */
   readonly outbound?: Outbound;
+  /** Absent: the server does not connect to nodes. */
+  readonly nodes?: NodeOptions;
 }
 
 export interface ServerOptions extends PlaneOptions, TestAuthentication {
@@ -67,6 +70,7 @@ export const openTestPlane = (store: Store, options: PlaneOptions = {}): ReturnT
     },
     ...(options.cacheBytesMax === undefined ? {} : { cacheBudget: new CacheBudget(options.cacheBytesMax) }),
     ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
+    ...(options.nodes === undefined ? {} : { nodes: options.nodes }),
   });
 
 export async function openServer(store: Store, options: ServerOptions = {}): Promise<OpenServer> {

@@ -20,6 +20,8 @@ export interface Call {
   readonly guard: Guard;
   /** Replaces the allocation of the resource for created objects. */
   readonly allocation?: Allocation;
+  /** Releases the seat in the fair queue, for requests that wait for another machine. Absent: the request has none. */
+  readonly leaveQueue?: () => void;
   /** Texts for `Warning` headers, in order. */
   readonly warnings: string[];
 }

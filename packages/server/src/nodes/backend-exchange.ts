@@ -1,0 +1,95 @@
+/** One request to a kubelet, a pod or a service: counted, ended with the client or the control plane, and limited in time. */
+
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { OutboundError, outboundError } from '../outbound/errors.ts';
+import type { ServerRequest } from '../http/message.ts';
+import type { Call } from '../verbs/call.ts';
+import type { NodeStream } from './node-access.ts';
+import type { Backend, BackendRequest } from './node-connections.ts';
+
+export interface BackendAnswer {
+  readonly response: IncomingMessage;
+  /** The upgraded connection; bytes that already arrived on it are unshifted. */
+  readonly upgraded?: Duplex;
+  /** Ends the count of the stream. The caller calls it when the response ends. */
+  readonly end: () => void;
+}
+
+export interface ExchangeOptions {
+  /** Time limit of the head of the response. Absent: until the client disconnects. */
+  readonly answerTimeoutMs?: number | undefined;
+  /** Writes the body of the request and ends it. Absent: no body. */
+  readonly send?: (outgoing: ClientRequest) => void;
+}
+
+/**
+ * Sends a request and returns the head of the response. Rejects with 429 beyond the limit of streams, or with an OutboundError. When the
+ * control plane closes, the connection is destroyed.
+ */
+export async function exchange(
+  call: Call,
+  backend: Backend,
+  request: BackendRequest,
+  { answerTimeoutMs, send = (outgoing) => void outgoing.end() }: ExchangeOptions = {},
+): Promise<BackendAnswer> {
+  const { nodes, clock } = call.plane;
+  const stream = nodes.begin();
+  // The request waits for another machine: the seat in the fair queue is for requests that use this one.
+  call.leaveQueue?.();
+  const outgoing = nodes.connections.begin(backend, request);
+  const onAbort = (): void => void outgoing.destroy(closing());
+  stream.signal.addEventListener('abort', onAbort, { once: true });
+  if (stream.signal.aborted) onAbort();
+  const stay = onClientGone(call.request, () => outgoing.destroy(gone()));
+  const timer =
+    answerTimeoutMs === undefined ? undefined : clock.after(answerTimeoutMs, () => outgoing.destroy(tooSlow()));
+  const end = endOf(stream, onAbort);
+  try {
+    send(outgoing);
+    const { response, upgraded } = await headOf(outgoing);
+    outgoing.on('error', () => {});
+    response.on('error', () => response.destroy());
+    if (upgraded) stream.signal.addEventListener('abort', () => upgraded.destroy(), { once: true });
+    if (stream.signal.aborted) throw closing();
+    return { response, ...(upgraded ? { upgraded } : {}), end };
+  } catch (error) {
+    end();
+    outgoing.destroy();
+    throw outboundError(error);
+  } finally {
+    timer?.cancel();
+    stay();
+  }
+}
+
+const endOf = (stream: NodeStream, onAbort: () => void) => (): void => {
+  stream.signal.removeEventListener('abort', onAbort);
+  stream.end();
+};
+
+/** Calls back when the client disconnects before it has a response. */
+function onClientGone({ passing }: ServerRequest, callback: () => void): () => void {
+  const socket = passing?.upgrade?.socket;
+  if (!socket) return passing?.onGone?.(callback) ?? (() => {});
+  if (socket.destroyed) callback();
+  socket.once('close', callback);
+  return () => socket.off('close', callback);
+}
+
+const headOf = (outgoing: ClientRequest): Promise<Omit<BackendAnswer, 'end'>> =>
+  new Promise((resolve, reject) => {
+    outgoing.once('error', reject);
+    outgoing.once('response', (response) => resolve({ response }));
+    outgoing.once('upgrade', (response, upgraded, head) => {
+      if (head.length > 0) upgraded.unshift(head);
+      resolve({ response, upgraded });
+    });
+  });
+
+const closing = (): OutboundError => new OutboundError('Aborted', 'the control plane is closing');
+const gone = (): OutboundError => new OutboundError('Aborted', 'context canceled');
+const tooSlow = (): OutboundError => new OutboundError('Timeout', 'net/http: timeout awaiting response headers');
+
+/** `host:port` as in URLs. */
+export const authority = ({ host, port }: Backend): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;

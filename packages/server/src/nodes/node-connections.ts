@@ -1,0 +1,192 @@
+/**
+ * Connections to kubelets, pods and services of one control plane: HTTP/1.1 over TLS or TCP. Connections are reused only for the same
+ * backend with the same verification. An upgraded connection is never shared.
+ */
+
+import type { ClientRequest, OutgoingHttpHeaders } from 'node:http';
+import { isIP, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls, createSecureContext } from 'node:tls';
+import type { SecureContext, TLSSocket } from 'node:tls';
+import { asError } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import type { KeyPair } from '@hangar/pki';
+import { OutboundError, outboundError } from '../outbound/errors.ts';
+import type { NodeDialer } from './dialer.ts';
+
+/** Loaded with the first connection, not at startup. */
+const http = () => process.getBuiltinModule('node:http');
+
+/** Credentials by which the server and the kubelets of a control plane authenticate each other. Everything is PEM. */
+export interface NodeCredentials {
+  /** CA of the serving certificates of kubelets. */
+  readonly ca: string;
+  readonly clientCertificate: KeyPair;
+}
+
+export interface Backend {
+  readonly scheme: 'http' | 'https';
+  /** An IP address or a name, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /**
+   * `kubelet`: this server presents its client certificate and verifies the serving certificate. `unverified-kubelet`: it only presents its
+   * certificate. `workload`: neither, as kube-apiserver does for pods and services.
+   */
+  readonly peer: 'kubelet' | 'unverified-kubelet' | 'workload';
+  /** SHA-256 of the kubelet's serving certificate, in lower-case hexadecimal. Absent: verified by the CA. */
+  readonly pin?: string | undefined;
+}
+
+export interface BackendRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: OutgoingHttpHeaders;
+  /** Uses a dedicated connection that is not reused. */
+  readonly isAlone?: boolean;
+}
+
+export interface NodeConnectionsOptions {
+  readonly dialer: NodeDialer;
+  /** Returns the same object until the credentials change. Undefined: this control plane has no nodes. */
+  readonly credentials: () => NodeCredentials | undefined;
+  readonly clock: Clock;
+}
+
+const handshakeTimeoutMs = 10_000;
+const idleMs = 90_000;
+/** Idle connections per backend. */
+const idleMax = 8;
+
+/** How a kubelet's serving certificate can be trusted, for errors. */
+const ways =
+  'the kubelet needs a serving certificate of the CA of this control plane (serverTLSBootstrap: true), ' +
+  'or its Node the annotation hangar.dev/kubelet-certificate-sha256';
+
+export class NodeConnections {
+  readonly #options: NodeConnectionsOptions;
+  #agents: { readonly shared: Agent; readonly alone: Agent } | undefined;
+  #context: { readonly of: NodeCredentials; readonly context: SecureContext } | undefined;
+
+  constructor(options: NodeConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a request; the caller writes its body. Connection errors are emitted by the request as OutboundErrors. */
+  begin(backend: Backend, { method, target, headers, isAlone }: BackendRequest): ClientRequest {
+    this.#agents ??= this.#newAgents();
+    const { shared, alone } = this.#agents;
+    const options = { agent: isAlone ? alone : shared, method, path: target, headers, backend };
+    return http().request({ ...options, host: backend.host, port: backend.port, setHost: false });
+  }
+
+  /** Opens a dedicated connection. Rejects with an OutboundError. */
+  async open(backend: Backend): Promise<Duplex> {
+    const { dialer } = this.#options;
+    const raw = await dialer.dial({ host: backend.host, port: backend.port });
+    return backend.scheme === 'https' ? this.#secured(raw, backend) : raw;
+  }
+
+  /** Closes idle connections. */
+  close(): void {
+    this.#agents?.shared.destroy();
+    this.#agents?.alone.destroy();
+  }
+
+  #newAgents(): { shared: Agent; alone: Agent } {
+    const { Agent } = http();
+    const shared = new Agent({ keepAlive: true, maxFreeSockets: idleMax, timeout: idleMs });
+    const alone = new Agent({ keepAlive: false });
+    // Agents of node:http open plain connections. These are replaced by connections of the dialer.
+    for (const agent of [shared, alone] as ConnectingAgent[]) {
+      agent.createConnection = ({ backend }, done) => void this.#connect(backend, done);
+      agent.getName = ({ backend: { scheme, host, port, peer, pin = '' } }) =>
+        `${scheme} ${host} ${port} ${peer} ${pin}`;
+    }
+    const keep = shared.keepSocketAlive.bind(shared);
+    // Connections through a tunnel have no methods of sockets.
+    shared.keepSocketAlive = (socket) => socket instanceof Socket && keep(socket);
+    return { shared, alone };
+  }
+
+  async #connect(backend: Backend, done: Done): Promise<void> {
+    try {
+      done(null, await this.open(backend));
+    } catch (error) {
+      done(asError(error));
+    }
+  }
+
+  #secured(raw: Duplex, backend: Backend): Promise<TLSSocket> {
+    const { host, peer, pin } = backend;
+    const isVerified = peer === 'kubelet' && pin === undefined;
+    const context = peer === 'workload' ? undefined : this.#clientContext();
+    return new Promise((resolve, reject) => {
+      const socket = connectTls({
+        socket: raw as Socket,
+        host,
+        ...(isIP(host) === 0 ? { servername: host } : {}),
+        ...(context ? { secureContext: context } : {}),
+        rejectUnauthorized: isVerified,
+        ALPNProtocols: ['http/1.1'],
+        minVersion: 'TLSv1.2',
+      });
+      const fail = (error: unknown): void => {
+        timer.cancel();
+        socket.destroy();
+        raw.destroy();
+        reject(isVerified ? explained(outboundError(error)) : outboundError(error));
+      };
+      const timer = this.#options.clock.after(handshakeTimeoutMs, () =>
+        fail(new OutboundError('Timeout', 'net/http: TLS handshake timeout')),
+      );
+      socket.once('error', fail);
+      socket.once('secureConnect', () => {
+        const wrong = peer === 'kubelet' && pin !== undefined ? pinMismatch(socket, pin) : undefined;
+        if (wrong) return fail(wrong);
+        timer.cancel();
+        socket.off('error', fail);
+        resolve(socket);
+      });
+    });
+  }
+
+  #clientContext(): SecureContext {
+    const credentials = this.#options.credentials();
+    if (!credentials) throw new OutboundError('Refused', 'this control plane has no credentials for kubelets');
+    if (this.#context?.of !== credentials) {
+      const { ca, clientCertificate } = credentials;
+      const context = createSecureContext({
+        ca,
+        cert: clientCertificate.certificate,
+        key: clientCertificate.key,
+        minVersion: 'TLSv1.2',
+      });
+      this.#context = { of: credentials, context };
+    }
+    return this.#context.context;
+  }
+}
+
+function pinMismatch(socket: TLSSocket, pin: string): OutboundError | undefined {
+  const found = socket.getPeerCertificate().fingerprint256?.replaceAll(':', '').toLowerCase() ?? '';
+  if (found === pin) return undefined;
+  const why = `the SHA-256 of the certificate is ${found}, but the annotation hangar.dev/kubelet-certificate-sha256 has ${pin}`;
+  return new OutboundError('Unreachable', `tls: failed to verify certificate: x509: ${why}`);
+}
+
+const explained = (error: OutboundError): OutboundError =>
+  error.message.startsWith('tls: failed to verify certificate')
+    ? new OutboundError(error.code, `${error.message}: ${ways}`, { cause: error })
+    : error;
+
+type Agent = InstanceType<ReturnType<typeof http>['Agent']>;
+
+type Done = (error: Error | null, socket?: Duplex) => void;
+
+/** The overridable parts of an agent; `backend` is passed by `begin`. */
+interface ConnectingAgent {
+  createConnection: (options: { backend: Backend }, done: Done) => void;
+  getName: (options: { backend: Backend }) => string;
+}
