@@ -17,6 +17,9 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
   // writes allocate: collections were a third of the cost of a list. The flag is set before the compile cache is enabled, because the
   // cache depends on the flags; therefore short commands set it, too.
   setFlagsFromString('--heap-growing-percent=100');
+  // A function is optimized completely after a thousand calls instead of three thousand. Most functions run once or a few times for each
+  // request, so that a server with the default spends its first tens of thousands of requests in code that costs a fifth more.
+  setFlagsFromString('--invocation-count-for-turbofan=1000');
   // Compiled code is kept beside what was installed, so that the next start is several times faster.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/hangar', import.meta.url)));
   const { main } = await loaded(args);
