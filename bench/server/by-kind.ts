@@ -1,5 +1,6 @@
 /** Compares the two servers kind by kind, and with more connections: each pair on fresh servers, which take turns. */
 
+import { Usage } from '../../scripts/command-line.ts';
 import type { Bar } from '../bars.ts';
 import { table, thousands } from '../table.ts';
 import type { Protocol } from './connection.ts';
@@ -20,27 +21,32 @@ const kindWorks: readonly Work[] = ['create', 'get', 'list', 'update', 'merge pa
 const connectionWorks: readonly Work[] = ['create', 'get', 'update'];
 
 export interface Selection {
+  /** Names of kinds; empty: ConfigMaps and Pods. */
   readonly kinds: readonly string[];
+  /** Numbers of connections; empty: the usual one. */
   readonly connections: readonly number[];
 }
 
-export const everything: Selection = {
-  kinds: Object.keys(kinds).filter((plural) => plural !== 'configmaps'),
-  connections: [64, 256],
-};
-
-/** Every kind with the usual number of connections; ConfigMaps and Pods with each of the other numbers. */
-export function comparisons(selection: Selection): Comparison[] {
-  const byKind = selection.kinds.map((plural) => {
-    const kind = kinds[plural]!;
-    const works = kindWorks.filter((work) => work !== 'update' || !kind.needsResourceVersion);
-    return { kind, connections: connectionsDefault, works };
+/** Every selected kind with every selected number of connections: all works for named kinds, else a few. Throws Usage. */
+export function comparisons({ kinds: names, connections }: Selection): Comparison[] {
+  const plurals = names.length > 0 ? names : ['configmaps', 'pods'];
+  const numbers = connections.length > 0 ? connections : [connectionsDefault];
+  return plurals.flatMap((plural) => {
+    const kind = Object.hasOwn(kinds, plural) ? kinds[plural]! : undefined;
+    if (!kind) throw new Usage(`unknown kind "${plural}"; the kinds are ${Object.keys(kinds).join(', ')}`, 2);
+    const works = names.length > 0 ? worksOf(kind) : connectionWorks;
+    return numbers.map((number) => ({ kind, connections: number, works }));
   });
-  const byConnections = selection.connections.flatMap((connections) =>
-    ['configmaps', 'pods'].map((plural) => ({ kind: kinds[plural]!, connections, works: connectionWorks })),
-  );
-  return [...byKind, ...byConnections];
 }
+
+const worksOf = ({ needsResourceVersion }: BenchKind): readonly Work[] =>
+  kindWorks.filter((work) => work !== 'update' || !needsResourceVersion);
+
+/** All kinds with the usual number of connections, and ConfigMaps and Pods with more. */
+export const everything = (): Comparison[] => [
+  ...comparisons({ kinds: Object.keys(kinds).filter((plural) => plural !== 'configmaps'), connections: [] }),
+  ...comparisons({ kinds: [], connections: [64, 256] }),
+];
 
 export interface CompareOptions {
   readonly startTheirs: () => Promise<Server>;

@@ -1,17 +1,18 @@
 /**
  * `npm run bench -- server`: Hangar beside the real kube-apiserver and etcd, in one run on one machine. Both are durable, both speak TLS;
  * each is measured alone, in turns, because they share the machine. `--protocol http/1.1` or `h2` measures one protocol only; `--quick` is
- * a shorter run for development. `--kinds pods,leases` and `--connections 64,256` measure these alone, over HTTP/2 unless a protocol is
- * given.
+ * a shorter run for development. `--kinds pods,leases` and `--connections 64,256` measure these alone, each kind with each number, over HTTP/2
+ * unless a protocol is given.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readCommandLine } from '../../scripts/command-line.ts';
+import { readCommandLine, wholeNumber } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import type { Bar } from '../bars.ts';
 import { table, thousands } from '../table.ts';
 import type { Protocol } from './connection.ts';
 import { compare, comparisons, everything } from './by-kind.ts';
+import { kinds } from './kinds.ts';
 import { definitionLatencyMs } from './definition-latency.ts';
 import { residentMiB } from './processes.ts';
 import { startHangar, startKubernetes } from './servers.ts';
@@ -47,8 +48,11 @@ export async function run(args: string[]): Promise<boolean> {
     options: {
       protocol: { value: 'NAME', choices: ['h2', 'http/1.1'], help: 'h2 or http/1.1; both unless given' },
       quick: { help: 'for development: smaller and shorter' },
-      kinds: { value: 'NAMES', help: 'these kinds alone, separated by commas' },
-      connections: { value: 'NUMBERS', help: 'these numbers of connections alone, separated by commas' },
+      kinds: { value: 'NAMES', help: `these kinds alone, separated by commas: ${Object.keys(kinds).join(', ')}` },
+      connections: {
+        value: 'NUMBERS',
+        help: 'these numbers of connections alone, separated by commas: for --kinds, else for configmaps and pods',
+      },
     },
   });
   const protocols = (values.protocol ? [values.protocol] : ['h2', 'http/1.1']) as Protocol[];
@@ -61,7 +65,8 @@ export async function run(args: string[]): Promise<boolean> {
   };
   const items = (list = ''): string[] => list.split(',').filter((item) => item !== '');
   if (values.kinds !== undefined || values.connections !== undefined) {
-    const selection = { kinds: items(values.kinds), connections: items(values.connections).map(Number) };
+    const connections = items(values.connections).map((item) => wholeNumber('connections', item, connectionsDefault));
+    const selection = { kinds: items(values.kinds), connections };
     return printBars(await compare(comparisons(selection), compared));
   }
   console.log(
@@ -71,7 +76,7 @@ export async function run(args: string[]): Promise<boolean> {
   const hangar = await figures(() => startHangar('embedded'), protocols, durationMs);
   const onEtcd = await createsOnly(() => startHangar('etcd'), protocols, durationMs);
   const bars = report(protocols, kubernetes, hangar, onEtcd);
-  return printBars([...bars, ...(await compare(comparisons(everything), compared))]);
+  return printBars([...bars, ...(await compare(everything(), compared))]);
 }
 
 /** Lets the JIT compile before the measurement; the other server gets the same load, and needs it less. */
