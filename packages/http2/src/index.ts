@@ -8,7 +8,7 @@ export { ConnectionError, StreamError } from './errors.ts';
 export { frame, FrameReader, numberFrame } from './frames.ts';
 export { HpackDecoder } from './hpack/decoder.ts';
 export type { HeaderLimits } from './hpack/decoder.ts';
-export { encodedField, encodedHead, encodedPseudoField } from './hpack/encoder.ts';
+export { encodedField, encodedFields, encodedHead, encodedPseudoField } from './hpack/encoder.ts';
 export type { EncodedHeaders } from './hpack/encoder.ts';
 export { Field, role } from './hpack/field.ts';
 export type { Role } from './hpack/field.ts';

@@ -65,8 +65,11 @@ const encodedStatus = (status: number): string => statuses.get(status) ?? status
 /** Headers of an answer, by name. */
 export type EncodedHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-export function encodedHead(status: number, headers: EncodedHeaders): string {
-  let block = encodedStatus(status);
+export const encodedHead = (status: number, headers: EncodedHeaders): string =>
+  encodedFields(headers, encodedStatus(status));
+
+/** Appends fields to a block. Trailers are a block of fields alone. */
+export function encodedFields(headers: EncodedHeaders, block = ''): string {
   for (const name in headers) {
     const value = headers[name]!;
     if (typeof value === 'string') block += encodedField(name, value);

@@ -106,7 +106,8 @@ export interface Streaming {
 export interface Sink {
   /** Returns false if the client does not keep up: wait for `onDrain`. */
   write(chunk: Uint8Array): boolean;
-  end(): void;
+  /** `trailers`: header fields after the body, for gRPC. Only HTTP/2 sends them. */
+  end(trailers?: Headers): void;
   /** Aborts, so that the client does not treat the sent part as complete. Absent: `end`. */
   abort?(): void;
   /** Returns the number of written bytes that the client has not read yet. Absent: unknown. */

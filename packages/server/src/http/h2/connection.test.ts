@@ -17,6 +17,9 @@ const windowOf = (bytes: number): Buffer => settingsFrame([[setting.initialWindo
 const ended = (client: RawClient, streamId: number) =>
   client.frame(({ type, flags, streamId: its }) => type === frameType.data && its === streamId && (flags & 1) === 1);
 
+const typesOf = (client: RawClient, streamId: number): number[] =>
+  client.frames.filter((one) => one.streamId === streamId).map(({ type }) => type);
+
 /** A handler whose responses are written by the test. */
 function watched(): { handler: Handler; sinks: Sink[]; closed: number[] } {
   const sinks: Sink[] = [];
@@ -68,6 +71,25 @@ describe('an answer', () => {
       [frameType.continuation, flag.endHeaders],
       [frameType.data, flag.endStream],
     ]);
+  });
+
+  test('ends with its trailers, after the data that had to wait for a window', async () => {
+    const { handler, sinks } = watched();
+    await using client = await RawClient.open(handler);
+    client.send(hello, windowOf(3), headers(1, get), headers(3, get));
+    await client.head(1);
+    await client.head(3);
+    const trailers = { 'grpc-status': '0' };
+    sinks[0]!.write(Buffer.from('waits'));
+    sinks[0]!.end(trailers);
+    sinks[1]!.end(trailers);
+    const isLast = (streamId: number) =>
+      client.frame((one) => one.streamId === streamId && (one.flags & flag.endStream) === flag.endStream);
+    assert.equal((await isLast(3)).type, frameType.headers);
+    client.send(widen(1, 2));
+    assert.equal((await isLast(1)).type, frameType.headers);
+    assert.equal(client.received(1).toString(), 'waits');
+    assert.deepEqual(typesOf(client, 1), [frameType.headers, frameType.data, frameType.data, frameType.headers]);
   });
 
   test('that goes on is begun for nobody when its head is all there is to it', async () => {

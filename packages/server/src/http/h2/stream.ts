@@ -9,13 +9,13 @@
 
 import { lazy, resumed } from '@hangar/core';
 import type { Clock } from '@hangar/core';
-import { encodedField, errorCode, ReceiveWindow, StreamError, windowMax } from '@hangar/http2';
+import { encodedField, encodedFields, errorCode, ReceiveWindow, StreamError, windowMax } from '@hangar/http2';
 import type { Field, Outgoing, Sender } from '@hangar/http2';
 import { compressed } from '../compress.ts';
 import { heldFrom, tooManyHeld } from '../held-answers.ts';
 import type { HeldAnswers } from '../held-answers.ts';
 import { isStreaming, nobody } from '../message.ts';
-import type { Answer, Passing, Peer, ServerRequest, Sink, Streaming } from '../message.ts';
+import type { Answer, Headers, Passing, Peer, ServerRequest, Sink, Streaming } from '../message.ts';
 import { awaitTaken } from '../taking.ts';
 import type { RequestHead } from './request-head.ts';
 import { RequestBody } from './request-body.ts';
@@ -68,6 +68,7 @@ export class Stream implements ServerRequest, Sink, Sender {
   #next = 0;
   #queuedBytes = 0;
   #isEnding = false;
+  #trailers: Headers | undefined;
   /** Cancels the wait for the client to read the response. */
   #wasTaken: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
@@ -255,11 +256,18 @@ export class Stream implements ServerRequest, Sink, Sender {
     return this.#queuedBytes < queuedBytesMax;
   }
 
-  end(): void {
+  end(trailers?: Headers): void {
     if (this.isClosed || this.#isEnding) return;
     this.#isEnding = true;
+    this.#trailers = trailers;
     if (this.#queuedBytes > 0) return this.#awaitTaken();
+    if (trailers) return this.#endWithTrailers(trailers);
     this.#host.outgoing.data(this.id, nothing, true);
+    this.#ended();
+  }
+
+  #endWithTrailers(trailers: Headers): void {
+    this.#host.outgoing.head(this.id, encodedFields(trailers), true);
     this.#ended();
   }
 
@@ -269,11 +277,13 @@ export class Stream implements ServerRequest, Sink, Sender {
     if (this.isClosed || this.#queuedBytes === 0 || room <= 0) return false;
     const length = Math.min(room, this.#queuedBytes);
     const isLast = this.#isEnding && length === this.#queuedBytes;
+    const trailers = this.#trailers;
     this.sendWindow -= length;
     this.#queuedBytes -= length;
-    outgoing.dataHead(this.id, length, isLast);
+    outgoing.dataHead(this.id, length, isLast && !trailers);
     this.#sendQueued(length);
-    if (isLast) this.#ended();
+    if (isLast && trailers) this.#endWithTrailers(trailers);
+    else if (isLast) this.#ended();
     else if (this.#queuedBytes === 0) this.#onDrain?.();
     return this.#queuedBytes > 0;
   }
