@@ -3,7 +3,7 @@
  * again.
  */
 
-import { CleanupStack, currentActivity } from '@hangar/core';
+import { CleanupStack, CodedError, currentActivity } from '@hangar/core';
 import type { Failpoints } from '@hangar/core';
 import { layeredStore } from '@hangar/store';
 import type { Entry, Store } from '@hangar/store';
@@ -19,6 +19,7 @@ import type { FairQueue } from '../fairness/index.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { CacheBudget } from '../objects/cache-budget.ts';
 import type { Outbound } from '../outbound/index.ts';
+import { isAgentRequest, Tunnel } from '../nodes/tunnel/index.ts';
 import { openControlPlane } from '../open-control-plane.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import type { RequestInfo } from '../request/info.ts';
@@ -71,12 +72,16 @@ export interface TenantWorld
   readonly url: (path: string) => string;
   /** CA of the certificates that the port serves; PEM. */
   readonly servingCa: () => string;
+  /** Identifies this process among its replicas. */
+  readonly serverId: string;
 }
 
 export interface OpenTenant {
   readonly plane: ControlPlane;
   readonly server: ApiServer;
   readonly keys: TenantKeys;
+  /** Connections through agents in the network of the nodes. */
+  readonly tunnel: Tunnel;
   /** Handles a request and records its usage. Never rejects. */
   handle(request: ServerRequest): Promise<Answer>;
   /** Stops all watches. The tenant must not be used afterwards. */
@@ -149,6 +154,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     meter: used.meter,
     metrics: world.tenantMetrics,
   });
+  const auditor = world.auditor?.annotated(tenantAnnotation, path);
   const server = new ApiServer({
     plane,
     ...withPlatform(
@@ -182,12 +188,24 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
       account.admit(info, request);
     },
     address: () => new URL(world.url(path)).host,
-    ...(world.auditor ? { auditor: world.auditor.annotated(tenantAnnotation, path) } : {}),
+    ...(auditor ? { auditor } : {}),
     onError: world.onError,
   });
+  const tunnel = new Tunnel({
+    plane: path,
+    serverId: world.serverId,
+    guard: () => server.guard,
+    clock,
+    fairness,
+    auditor,
+    onViolation: (message) => world.onError(new CodedError('AgentDisconnected', message)),
+  });
+  opened.defer(() => tunnel.close());
   const running = opened.move();
-  const handle = (request: ServerRequest): Promise<Answer> => account.account(request, (one) => server.handle(one));
-  return { plane, server, keys, handle, close: () => void running.run() };
+  const answer = (request: ServerRequest): Promise<Answer> =>
+    isAgentRequest(request) && link.tenant().spec.nodes?.enabled ? tunnel.connect(request) : server.handle(request);
+  const handle = (request: ServerRequest): Promise<Answer> => account.account(request, answer);
+  return { plane, server, keys, tunnel, handle, close: () => void running.run() };
 }
 
 /** Excludes unauthenticated clients that read health endpoints, and platform administrators. */

@@ -1,7 +1,7 @@
 /** The tenants of one server: routes each request to its control plane. Code outside of this folder handles a single control plane. */
 
 import type { Revision } from '@hangar/store';
-import { Activity, currentActivity, detachedClock, hasCode, lazy, runActivity } from '@hangar/core';
+import { Activity, currentActivity, detachedClock, hasCode, lazy, runActivity, uuid } from '@hangar/core';
 import type { Allocation } from '../allocation/allocation.ts';
 import type { BootstrapOptions } from '../bootstrap/objects.ts';
 import type { ControlPlane } from '../control-plane.ts';
@@ -46,7 +46,10 @@ const require = createRequire(import.meta.url);
 /** Modules that only a server with tenants uses. */
 const lazily = lazy(() => require('./lazily.ts') as typeof Lazily);
 
-export interface TenancyOptions extends Omit<TenantWorld, 'base' | 'usage' | 'tenantMetrics' | 'requestMetrics'> {
+export interface TenancyOptions extends Omit<
+  TenantWorld,
+  'base' | 'usage' | 'tenantMetrics' | 'requestMetrics' | 'serverId'
+> {
   /** The management plane, which holds the Tenant objects. */
   readonly root: ControlPlane;
   /** Options of the base objects of tenants; read when the first tenant is opened. */
@@ -105,7 +108,8 @@ export class Tenancy {
       ...(topTenantsMax === undefined ? {} : { topMax: topTenantsMax }),
     });
     const requestMetrics = new KeptRequestMetrics({ clock: world.clock });
-    this.#world = { ...world, base, usage: this.#usage, tenantMetrics: this.#metrics, requestMetrics };
+    const serverId = uuid(world.random);
+    this.#world = { ...world, base, usage: this.#usage, tenantMetrics: this.#metrics, requestMetrics, serverId };
     this.#wildcard = lazy(() => new (lazily().Wildcard)({ world: this.#world, root }));
     this.#wildcardServer = lazy(
       () => new (lazily().WildcardServer)({ ...this.#world, wildcard: this.#wildcard(), root }),
