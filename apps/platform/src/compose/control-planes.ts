@@ -21,6 +21,8 @@ import type { PlatformWatchdog } from './watchdog.ts';
 
 export interface ControlPlanes {
   readonly plane: ControlPlane;
+  /** Decides when received requests are handled. */
+  readonly fairQueue: FairQueue;
   readonly tenancy: Tenancy;
   readonly aggregation: Aggregation;
   readonly watchdog: PlatformWatchdog;
@@ -110,5 +112,5 @@ export async function openControlPlanes(
     tenancy.handler((request) => server.handle(request)),
     state,
   );
-  return { plane, tenancy, aggregation, watchdog, ports, handler, bootstrap, metrics, checks };
+  return { plane, fairQueue, tenancy, aggregation, watchdog, ports, handler, bootstrap, metrics, checks };
 }

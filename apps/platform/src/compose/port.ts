@@ -14,7 +14,7 @@ const requestLastsMs = 30_000;
 /** Rejects when the address is not available. The caller closes it. */
 export async function openPort(
   { options, log, identity, trusted, files }: Foundation,
-  { tenancy, handler }: Pick<ControlPlanes, 'tenancy' | 'handler'>,
+  { tenancy, handler, fairQueue }: Pick<ControlPlanes, 'tenancy' | 'handler' | 'fairQueue'>,
 ): Promise<Listener> {
   const { pair } = identity;
   const hostCertificates = servingCertificates({
@@ -32,6 +32,7 @@ export async function openPort(
     serverCertificate: (name) => (tenancy.tenants.findByHost(name) ? hostCertificates(name) : undefined),
     clock: systemClock,
     handler: logged(handler, log),
+    intake: fairQueue,
     closeGraceMs: requestLastsMs,
     onError: (error) => log.error('a connection failed', { error }),
   });

@@ -11,6 +11,8 @@
  * requests is thus delayed by at most a slice, and a tenant that floods waits only for its own requests: a connection that awaits a
  * response sends no further requests.
  *
+ * Requests from connections of a tenant that used up its slice are not even handled: they stay in its `Backlog`, and its turns handle them.
+ *
  * Time is measured between marks (a request arrives, its user is known, it resumes after waiting, it is answered), including all work in
  * between. Later work, after a commit or a drained socket, is estimated by the caller. Charges are unbounded: a tenant that blocked the
  * loop for seconds waits equally long before its next request.
@@ -18,8 +20,10 @@
  * Idle cost is zero: no timer runs unless a request waits.
  */
 
-import { detachedClock } from '@hangar/core';
+import { assert, detachedClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
+import type { Intake, Peer } from '../http/message.ts';
+import { Source } from './backlog.ts';
 import { FairOrder } from './fair-order.ts';
 import { FairnessMetrics } from './fairness-metrics.ts';
 import { HeldRefusals } from './held-refusals.ts';
@@ -79,7 +83,7 @@ const holdMaxMs = 10_000;
 const stallAgeMaxMs = 5_000;
 const lookForOldEveryMs = 1_000;
 
-export class FairQueue {
+export class FairQueue implements Intake {
   readonly metrics = new FairnessMetrics();
   readonly #clock: Clock;
   readonly #options: Readonly<typeof defaults> & Pick<FairQueueOptions, 'cpuMs'>;
@@ -88,6 +92,12 @@ export class FairQueue {
   /** Tenants with waiting requests. */
   readonly #order = new FairOrder<TenantQueue>();
   #waiting = 0;
+  /** Number of requests in all backlogs. */
+  #unhandled = 0;
+  /** By connection. Undefined: its requests never wait. */
+  readonly #sources = new WeakMap<Peer, Source | undefined>();
+  /** The tenant whose request was taken from its backlog, until the request enters. */
+  #served: TenantQueue | undefined;
   /** Ranks of earlier epochs do not count: ranks are reset when no request waits. */
   #epoch = 0;
 
@@ -145,6 +155,27 @@ export class FairQueue {
     if (this.#tenants.get(tenant.name) === tenant) this.#tenants.delete(tenant.name);
   }
 
+  /** Handles a received request at once, or later if the tenant of its connection used up its slice of the turn. */
+  take(peer: Peer, handle: () => void): void {
+    const source = this.#sources.get(peer);
+    if (!source) this.#sources.set(peer, undefined);
+    if (!source || !this.#isUsedUp(source.tenant)) return handle();
+    const { tenant } = source;
+    this.#beginEven(tenant);
+    tenant.backlog.push(source, handle);
+    this.#unhandled++;
+    this.#order.add(tenant);
+    if (this.#isHeld(tenant)) this.#wakeHeld(tenant);
+    else this.#askForSteps(1);
+  }
+
+  /** Assigns a connection to the tenant of its last request. Undefined: its requests never wait. Callers in the same process have none. */
+  cameFrom(peer: Peer, tenant: TenantQueue | undefined, isPrivileged: boolean): void {
+    const source = this.#sources.get(peer);
+    if (source?.tenant === tenant && source?.isPrivileged === isPrivileged) return;
+    if (this.#sources.has(peer)) this.#sources.set(peer, tenant && new Source(tenant, isPrivileged));
+  }
+
   /** Called when a request arrives: the time from now on is charged to the tenant in the next call of `runs`, `enter` or `pass`. */
   arrives(): void {
     const nowMs = this.#clock.monotonicMs();
@@ -188,9 +219,11 @@ export class FairQueue {
     this.#runs(tenant, undefined);
     const { sliceMs } = this.#options;
     const { now } = this.#order;
-    if (tenant.waiting > 0 || tenant.usedMs >= sliceMs || this.#isHeld(tenant)) return undefined;
+    const isServed = this.#served === tenant;
+    this.#served = undefined;
+    if (tenant.waiting > 0 || this.#isHeld(tenant) || (!isServed && tenant.usedMs >= sliceMs)) return undefined;
     if (this.#usedMs >= turnMaxMs && tenant.rank > now) return undefined;
-    if (this.#waiting > 0 && tenant.rank > now + sliceMs) return undefined;
+    if (this.#hasPending && tenant.rank > now + sliceMs) return undefined;
     if (!this.#seats.isFreeFor(tenant, isMutating)) return undefined;
     const level = given && tenant.level(given);
     if (level) {
@@ -260,7 +293,7 @@ export class FairQueue {
     if (level) level.seats--;
     // Sending the response is still charged to the tenant.
     if (this.#isTurning) this.#runs(tenant, flow);
-    if (this.#waiting > 0) this.#askForSteps(1);
+    if (this.#hasPending) this.#askForSteps(1);
   }
 
   text(): string {
@@ -332,7 +365,7 @@ export class FairQueue {
   #hold(tenant: TenantQueue, ms: number): void {
     if (tenant.isPlatform) return;
     tenant.heldUntilMs = Math.max(tenant.heldUntilMs, this.#clock.monotonicMs()) + Math.min(ms, holdMaxMs);
-    if (tenant.waiting > 0) this.#wakeHeld(tenant);
+    if (tenant.hasPending) this.#wakeHeld(tenant);
   }
 
   #isHeld(tenant: TenantQueue): boolean {
@@ -344,7 +377,7 @@ export class FairQueue {
     tenant.isWoken = true;
     this.#clock.after(Math.max(1, tenant.heldUntilMs - this.#clock.monotonicMs()), () => {
       tenant.isWoken = false;
-      if (tenant.waiting === 0) return;
+      if (!tenant.hasPending) return;
       if (this.#isHeld(tenant)) this.#wakeHeld(tenant);
       else this.#askForSteps(1);
     });
@@ -355,10 +388,22 @@ export class FairQueue {
     if (this.#running) this.#account(this.#clock.monotonicMs());
     this.#isTurning = false;
     this.#unclaimedSinceMs = undefined;
-    if (this.#waiting === 0) this.#epoch++;
+    if (!this.#hasPending) this.#epoch++;
   };
 
   // Waiting requests.
+
+  get #hasPending(): boolean {
+    return this.#waiting > 0 || this.#unhandled > 0;
+  }
+
+  #isUsedUp(tenant: TenantQueue): boolean {
+    this.#served = undefined;
+    if (tenant.backlog.count > 0 || this.#isHeld(tenant)) return true;
+    if (!this.#isTurning || tenant.turn !== this.#turn) return false;
+    if (this.#running === tenant) this.#account(this.#clock.monotonicMs());
+    return tenant.usedMs >= this.#options.sliceMs;
+  }
 
   #push(tenant: TenantQueue, waiting: Waiting): void {
     this.#beginEven(tenant);
@@ -375,7 +420,7 @@ export class FairQueue {
     const before = tenant.waiting;
     drop();
     this.#waiting -= before - tenant.waiting;
-    if (tenant.waiting === 0) this.#order.remove(tenant);
+    if (!tenant.hasPending) this.#order.remove(tenant);
     // Requests behind it may now be able to run.
     if (this.#waiting > 0) this.#askForSteps(1);
   }
@@ -397,30 +442,48 @@ export class FairQueue {
       this.#steppedMs = nowMs;
     }
     const isOver = nowMs - this.#steppedMs >= this.#options.sliceMs;
-    const hasGone = !isOver && this.#waiting > 0 && this.#letOneGo();
+    const hasGone = !isOver && this.#hasPending && this.#letOneGo();
     if (this.#steps > 0) return;
     this.#isStepping = false;
     // Requests that cannot run now are retried when a seat is released.
-    if (isOver || hasGone) this.#askForSteps(Math.min(this.#waiting, stepsMax));
+    if (isOver || hasGone) this.#askForSteps(Math.min(this.#waiting + this.#unhandled, stepsMax));
   };
 
   #letOneGo(): boolean {
-    if (this.#seats.areTaken) return false;
-    const canGo = (one: TenantQueue) => (waiting: Waiting) => this.#seats.isFreeFor(one, waiting.isMutating);
     const tenant = this.#order.first(
-      (one) => !this.#isHeld(one) && this.#seats.isFreeFor(one, false) && one.next(canGo(one)) !== undefined,
+      (one) => !this.#isHeld(one) && (one.backlog.count > 0 || this.#nextOf(one) !== undefined),
     );
-    const flow = tenant?.next(canGo(tenant));
-    if (!tenant || !flow) return false;
+    if (!tenant) return false;
     this.#order.serve(tenant);
+    const flow = tenant.backlog.hasPrivileged ? undefined : this.#nextOf(tenant);
+    if (flow) this.#letGo(tenant, flow);
+    else this.#handleOne(tenant);
+    return true;
+  }
+
+  /** Undefined: no waiting request of the tenant can run. */
+  #nextOf(tenant: TenantQueue): Flow | undefined {
+    if (tenant.waiting === 0 || this.#seats.areTaken || !this.#seats.isFreeFor(tenant, false)) return undefined;
+    return tenant.next(({ isMutating }) => this.#seats.isFreeFor(tenant, isMutating));
+  }
+
+  #letGo(tenant: TenantQueue, flow: Flow): void {
     const waiting = tenant.take(flow);
     this.#waiting--;
-    if (tenant.waiting === 0) this.#order.remove(tenant);
+    if (!tenant.hasPending) this.#order.remove(tenant);
     this.#seats.take(tenant, waiting.isMutating);
     flow.level.seats++;
     this.#runs(tenant, flow);
     waiting.go(flow);
-    return true;
+  }
+
+  #handleOne(tenant: TenantQueue): void {
+    const handle = tenant.backlog.take();
+    assert(handle, 'no request is in this backlog');
+    this.#unhandled--;
+    if (!tenant.hasPending) this.#order.remove(tenant);
+    this.#served = tenant;
+    handle();
   }
 
   #lookForOld(): void {

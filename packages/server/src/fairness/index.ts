@@ -5,6 +5,7 @@
  *   tenant-fairness.ts   implementation for one control plane
  *   fair-queue.ts        scheduler of the process: runs, queues and rejects requests
  *   tenant-queue.ts      waiting requests of one tenant, by level and flow
+ *   backlog.ts           received requests of one tenant that are not handled yet
  *   flow-control/        FlowSchemas and PriorityLevelConfigurations
  */
 

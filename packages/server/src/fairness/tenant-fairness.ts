@@ -91,13 +91,16 @@ export class TenantFairness implements Fairness {
       this.#queue.metrics.beyondRate();
       return new Refused(this.#queue.refuse(this.#tenant, beyondRate(this.#tenant.name, perSecond)));
     }
-    const ticket = this.#ticketAtOnce(user, info, classified);
+    const ticket = this.#ticketAtOnce(asked, classified);
     if (ticket) return new RequestTurn(this, classified, ticket);
     return this.#wait(asked, classified);
   }
 
-  #ticketAtOnce(user: User, info: RequestInfo, classified: Classified | undefined): Ticket | undefined {
-    if (this.#isRoot && user.groups.includes(mastersGroup)) return this.#queue.pass(this.#tenant);
+  #ticketAtOnce({ user, info, request: { peer } }: Asked, classified: Classified | undefined): Ticket | undefined {
+    const isPrivileged = user.groups.includes(mastersGroup);
+    const neverWaits = this.#isRoot && isPrivileged;
+    this.#queue.cameFrom(peer, neverWaits ? undefined : this.#tenant, isPrivileged);
+    if (neverWaits) return this.#queue.pass(this.#tenant);
     return this.#queue.enter(this.#tenant, !readVerbs.has(info.verb), classified?.level);
   }
 

@@ -4,6 +4,7 @@
  */
 
 import { assert } from '@hangar/core';
+import { Backlog } from './backlog.ts';
 import { FairOrder } from './fair-order.ts';
 import type { Ranked } from './fair-order.ts';
 import type { PriorityLevel } from './flow-control/priority-level.ts';
@@ -124,6 +125,7 @@ export class TenantQueue implements Ranked, Holder {
   isWoken = false;
   /** The management plane, which is never held. */
   readonly isPlatform: boolean;
+  readonly backlog = new Backlog();
   readonly #levels = new Map<string, Level>();
   readonly #order = new FairOrder<Level>();
   #levelSeats: LevelSeats = new Map();
@@ -131,6 +133,11 @@ export class TenantQueue implements Ranked, Holder {
   constructor(name: string, isPlatform = false) {
     this.name = name;
     this.isPlatform = isPlatform;
+  }
+
+  /** Reports whether requests wait, or were received and not handled yet. */
+  get hasPending(): boolean {
+    return this.waiting > 0 || this.backlog.count > 0;
   }
 
   /**

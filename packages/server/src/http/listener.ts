@@ -14,7 +14,7 @@ import type { Clock } from '@hangar/core';
 import { Connection } from './h2/connection.ts';
 import { answerHttp1, Http1Request, namesSeveralHosts } from './http1.ts';
 import { isStreaming } from './message.ts';
-import type { Answer, Handler, Peer, Sink, Streaming } from './message.ts';
+import type { Answer, Handler, Intake, Peer, Sink, Streaming } from './message.ts';
 import { OwnedPort } from './owned-port.ts';
 import type { OwnedPortOptions, SharedListener } from './owned-port.ts';
 import { peerOf } from './peer.ts';
@@ -44,6 +44,8 @@ export interface ListenOptions {
   readonly serverCertificate?: ServerCertificateOf;
   readonly clock: Clock;
   readonly handler: Handler;
+  /** Absent: requests are handled when they are received. */
+  readonly intake?: Intake;
   /** Time that `close` waits for requests in flight. */
   readonly closeGraceMs?: number;
   /** Called with errors below the handler. */
@@ -193,9 +195,10 @@ class OpenStreams {
   }
 }
 
+const atOnce: Intake = { take: (_peer, handle) => handle() };
 const badRequest: Answer = { status: 400, headers: {}, body: new Uint8Array() };
 
-function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStreams): HttpServer {
+function httpServer({ handler, intake = atOnce, clock, onError }: ListenOptions, streams: OpenStreams): HttpServer {
   const server = createHttpServer({
     headersTimeout: headTimeoutMs,
     connectionsCheckingInterval: headCheckMs,
@@ -231,11 +234,14 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
       const rest = clock.after(restTimeoutMs, () => incoming.complete || incoming.socket.destroy());
       incoming.once('close', () => rest.cancel());
     });
-    runActivity(new Activity(request.method, request.target), () =>
-      handled(incoming, request).then((answer) => answerHttp1(response, streams.followed(answer), request, clock)),
-    ).catch((error: Error) => {
-      onError?.(error);
-      response.destroy();
+    const answer = (): Promise<void> =>
+      handled(incoming, request).then((answered) => answerHttp1(response, streams.followed(answered), request, clock));
+    intake.take(request.peer, () => {
+      if (response.destroyed) return;
+      runActivity(new Activity(request.method, request.target), answer).catch((error: Error) => {
+        onError?.(error);
+        response.destroy();
+      });
     });
   });
   server.on('clientError', (_error, socket) => {
@@ -248,11 +254,16 @@ function httpServer({ handler, clock, onError }: ListenOptions, streams: OpenStr
   return server;
 }
 
-function startHttp2(socket: TLSSocket, { handler, clock, onError }: ListenOptions, open: Set<Connection>): void {
+function startHttp2(
+  socket: TLSSocket,
+  { handler, intake, clock, onError }: ListenOptions,
+  open: Set<Connection>,
+): void {
   const connection = new Connection(socket, {
     peer: peerOfSocket(socket),
     clock,
     handler,
+    intake,
     onError: (error) => onError?.(error),
     headTimeoutMs,
     idleTimeoutMs,

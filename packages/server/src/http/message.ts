@@ -138,3 +138,9 @@ export const closingWith = (body: Streaming, onClose: () => void): Streaming => 
 });
 
 export type Handler = (request: ServerRequest) => Promise<Answer>;
+
+/** Decides when a received request is handled. */
+export interface Intake {
+  /** Calls `handle` once: at once, or in a later turn of the event loop. Requests of one connection stay in order. */
+  take(peer: Peer, handle: () => void): void;
+}

@@ -1,5 +1,6 @@
 /** Clients of a `FairQueue` in a virtual loop, each with one concurrent request. */
 
+import type { Peer } from '../../http/message.ts';
 import type { FairQueue, Ticket } from '../fair-queue.ts';
 import type { PriorityLevel } from '../flow-control/priority-level.ts';
 import { TenantQueue } from '../tenant-queue.ts';
@@ -28,6 +29,8 @@ export interface Load {
   readonly connections: number;
   /** Loop time per request. */
   readonly costMs: number | (() => number);
+  /** Requests come from connections: reading costs `readMs`, and handling until the request enters costs `handleMs`. */
+  readonly socket?: { readonly readMs: number; readonly handleMs: number };
   readonly place?: typeof ordinary;
   readonly isMutating?: boolean;
 }
@@ -49,7 +52,7 @@ export class Clients {
 
   /** Each connection sends its next request as soon as it has a response. */
   flood(load: Load): void {
-    for (let n = 0; n < load.connections; n++) this.#send(load, () => this.#again(load));
+    for (let n = 0; n < load.connections; n++) this.#again(load, { address: `${n}`, certificate: undefined });
   }
 
   /** Sends one request per period, regardless of earlier ones. */
@@ -65,16 +68,20 @@ export class Clients {
     this.#isOver = true;
   }
 
-  #again(load: Load): void {
-    this.#send(load, () => this.#again(load));
+  #again(load: Load, peer: Peer): void {
+    this.#send(load, () => this.#again(load, peer), peer);
   }
 
-  #send(load: Load, then: () => void): void {
+  #send(load: Load, then: () => void, peer?: Peer): void {
     if (this.#isOver) return;
     const { loop, queue } = this.#world;
     const sentMs = loop.monotonicMs();
     const { isMutating = false } = load;
-    loop.comes(() => {
+    const handle = (): void => {
+      if (load.socket) {
+        loop.spend(load.socket.handleMs);
+        queue.cameFrom(peer!, this.tenant, false);
+      }
       const ticket = queue.enter(this.tenant, isMutating);
       const answer = (given: Ticket): void => {
         const costMs = typeof load.costMs === 'number' ? load.costMs : load.costMs();
@@ -91,6 +98,11 @@ export class Clients {
         this.refused++;
         then();
       });
+    };
+    loop.comes(() => {
+      if (!load.socket) return handle();
+      loop.spend(load.socket.readMs);
+      queue.take(peer!, handle);
     });
   }
 }

@@ -32,7 +32,7 @@ import {
 } from '@hangar/http2';
 import type { Field, Received } from '@hangar/http2';
 import { httpDate } from '../date.ts';
-import type { Answer, Handler, Peer } from '../message.ts';
+import type { Answer, Handler, Intake, Peer } from '../message.ts';
 import { areTrailers, requestHead } from './request-head.ts';
 import { Stream, streamWindow } from './stream.ts';
 import type { StreamHost } from './stream.ts';
@@ -42,6 +42,8 @@ export interface ConnectionOptions {
   readonly peer: Peer;
   readonly clock: Clock;
   readonly handler: Handler;
+  /** Absent: requests are handled at once. */
+  readonly intake?: Intake | undefined;
   /** Called with errors below the handler. */
   readonly onError: (error: Error) => void;
   /** Timeout for the first frame and for each header block. */
@@ -268,10 +270,15 @@ export class Connection implements StreamHost, Received {
   #handOver(): void {
     const opened = this.#opened;
     this.#opened = [];
-    for (const stream of opened) if (!stream.isClosed) this.#handle(stream);
+    const { intake } = this.#options;
+    for (const stream of opened) {
+      if (intake && !stream.isClosed) intake.take(this.peer, () => this.#handle(stream));
+      else this.#handle(stream);
+    }
   }
 
   #handle(stream: Stream): void {
+    if (stream.isClosed) return;
     stream.isBusy = true;
     runActivity(new Activity(stream.method, stream.target), () => this.#answer(stream));
   }

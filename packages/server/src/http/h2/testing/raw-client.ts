@@ -6,7 +6,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { errorCode, flag, frame, FrameReader, frameType, HpackDecoder, preface } from '@hangar/http2';
-import type { Handler } from '../../message.ts';
+import type { Handler, Intake } from '../../message.ts';
 import { Connection } from '../connection.ts';
 
 export interface Frame {
@@ -84,7 +84,7 @@ export class RawClient implements AsyncDisposable {
     });
   }
 
-  static async open(handler: Handler, clock: Clock = systemClock): Promise<RawClient> {
+  static async open(handler: Handler, clock: Clock = systemClock, intake?: Intake): Promise<RawClient> {
     const problems: Error[] = [];
     const server = createServer();
     server.listen(0, '127.0.0.1');
@@ -97,6 +97,7 @@ export class RawClient implements AsyncDisposable {
       peer: { address: '127.0.0.1', certificate: undefined },
       clock,
       handler,
+      intake,
       onError: (error) => problems.push(error),
       headTimeoutMs: 15_000,
       idleTimeoutMs: 300_000,
