@@ -18,6 +18,8 @@ export interface NodeOptions {
   readonly preferredAddressTypes?: readonly string[];
   /** Replaces direct connections. */
   readonly dialer?: NodeDialer;
+  /** Returns the tunnel while an agent is connected. It then opens all connections. */
+  readonly tunnel?: () => NodeDialer | undefined;
   /** Limit of all control planes of the process. */
   readonly streams?: StreamLimit;
   /** Connections that may be open at the same time. */
@@ -51,7 +53,8 @@ export class NodeAccess {
 
   constructor(options: NodeAccessOptions) {
     const { plane, outbound, clock, networks = () => undefined, credentials = () => undefined } = options;
-    const dialer = options.dialer ?? new DirectDialer({ plane, outbound, networks });
+    const direct = options.dialer ?? new DirectDialer({ plane, outbound, networks });
+    const dialer: NodeDialer = { dial: (target) => (options.tunnel?.() ?? direct).dial(target) };
     this.connections = new NodeConnections({ dialer, credentials, clock });
     this.preferredAddressTypes = options.preferredAddressTypes ?? defaultAddressTypes;
     const max = options.streamsMax ?? defaultStreamsMax;

@@ -119,6 +119,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     nodes: {
       networks: () => link.tenant().spec.nodes?.networks,
       credentials: kubeletCredentials({ keys, clock, random }),
+      tunnel: () => (link.tenant().spec.nodes?.enabled && tunnel.isConnected ? tunnel : undefined),
     },
     ...(world.admission ? { admission: world.admission } : {}),
     ...(world.cacheBudget ? { cacheBudget: world.cacheBudget } : {}),

@@ -8,6 +8,7 @@ import { ask, PortedServer } from '../../tenancy/ports/testing.ts';
 import type { PortedTenant } from '../../tenancy/ports/testing.ts';
 import { world } from '../../http/testing/test-port.ts';
 import { tenants } from '../../testing/tenancy-server.ts';
+import { startKubelet } from '../testing/kubelet.ts';
 import { agentAudience } from './agent-user.ts';
 import { TestAgent } from './testing/test-agent.ts';
 import type { TestAgentOptions } from './testing/test-agent.ts';
@@ -30,6 +31,27 @@ async function tokenOf(tenant: PortedTenant, audience: string, name = 'konnectiv
     spec,
   });
   return review.status.token;
+}
+
+const nodeAddress = '10.9.0.5';
+const pods = '/api/v1/namespaces/default/pods';
+const podLog = `${pods}/web/log`;
+
+/** Creates a Node and a pod on it. */
+async function populate(tenant: PortedTenant): Promise<void> {
+  const send = async (path: string, body: object): Promise<void> => {
+    const { status, text } = await ask(tenant, path, { method: 'POST', body, ...tenant.admin });
+    assert.equal(status, 201, text);
+  };
+  await send('/api/v1/nodes', {
+    metadata: { name: 'node-a' },
+    status: {
+      addresses: [{ type: 'InternalIP', address: nodeAddress }],
+      daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
+    },
+  });
+  const spec = { nodeName: 'node-a', containers: [{ name: 'main', image: 'image' }] };
+  await send(pods, { metadata: { name: 'web' }, spec });
 }
 
 const connect = (tenant: PortedTenant, options: Omit<TestAgentOptions, 'port'>): Promise<TestAgent> =>
@@ -92,6 +114,29 @@ describe('an agent of a tenant', () => {
     assert.equal((await user.ended()).status, '7');
     using stranger = await connect(blue, certificate('system:konnectivity-agent'));
     assert.equal(stranger.head[':status'], 401);
+  });
+
+  test('carries requests to kubelets, which no other tenant can send through it', async () => {
+    await using server = await PortedServer.open();
+    const [red, blue] = [await server.make('red'), await server.make('blue')];
+    for (const tenant of [red, blue]) await populate(tenant);
+    const refusal = await ask(red, podLog, red.admin);
+    assert.equal(refusal.status, 503);
+    assert.match(refusal.text, /spec.nodes.networks is empty, and no tunnel agent is connected/);
+    const { keys } = (await server.server.tenancy.open.peek('red'))!;
+    await using kubelet = await startKubelet({
+      authority: keys.authority,
+      hosts: [nodeAddress],
+      handler: (_, response) => response.end('a line\n'),
+    });
+    const routes = new Map([[`${nodeAddress}:10250`, kubelet.port]]);
+    using agent = await connect(red, { token: await tokenOf(red, agentAudience), routes });
+    const log = await ask(red, podLog, red.admin);
+    assert.deepEqual([log.status, log.text], [200, 'a line\n']);
+    assert.equal(kubelet.requests[0]!.user, 'kube-apiserver-kubelet-client');
+    assert.equal((await ask(blue, podLog, blue.admin)).status, 503);
+    assert.equal(kubelet.requests.length, 1);
+    agent[Symbol.dispose]();
   });
 
   test('keeps the tenant open, and is disconnected when the tenant is suspended', async () => {

@@ -25,6 +25,8 @@ export interface TestAgentOptions {
   readonly token?: string;
   /** CA of the port, and a client certificate. */
   readonly tls?: SecureClientSessionOptions;
+  /** Replaces the targets of dials, by their addresses. */
+  readonly routes?: ReadonlyMap<string, number>;
   /** Connects to the target of each dial, as the real agent does. */
   readonly serves?: boolean;
 }
@@ -37,10 +39,12 @@ export class TestAgent implements Disposable {
   head: IncomingHttpHeaders = {};
   readonly #session: ClientHttp2Session;
   readonly #sockets = new Map<number, Socket>();
+  readonly #routes: ReadonlyMap<string, number>;
   #waiting: (() => void)[] = [];
   #nextId = 1;
 
-  private constructor(session: ClientHttp2Session, stream: ClientHttp2Stream, isServing: boolean) {
+  private constructor(session: ClientHttp2Session, stream: ClientHttp2Stream, { serves, routes }: TestAgentOptions) {
+    this.#routes = routes ?? new Map();
     this.#session = session;
     this.stream = stream;
     const assembler = new MessageAssembler();
@@ -49,7 +53,7 @@ export class TestAgent implements Disposable {
       assembler.push(chunk, (message) => {
         const packet = decodePacket(message);
         this.packets.push({ ...packet, data: Buffer.from(packet.data) });
-        if (isServing) this.#serve(packet);
+        if (serves) this.#serve(packet);
         this.#notify();
       });
     });
@@ -61,7 +65,7 @@ export class TestAgent implements Disposable {
   }
 
   static async open(options: TestAgentOptions): Promise<TestAgent> {
-    const { port, id = 'agent-1', identifiers = '', token = 'agent', serves = false, tls } = options;
+    const { port, id = 'agent-1', identifiers = '', token = 'agent', tls } = options;
     const { host = '127.0.0.1' } = options;
     const session = connect(`https://${host}:${port}`, { ca: serving.certificate, ...tls });
     const stream = session.request({
@@ -73,7 +77,7 @@ export class TestAgent implements Disposable {
       agentidentifiers: identifiers,
       ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
     });
-    const agent = new TestAgent(session, stream, serves);
+    const agent = new TestAgent(session, stream, options);
     await once(stream, 'response');
     return agent;
   }
@@ -112,7 +116,8 @@ export class TestAgent implements Disposable {
 
   #connect(address: string, random: number): void {
     const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(address)!;
-    const socket = connectTcp(Number(port), host);
+    const local = this.#routes.get(address);
+    const socket = local === undefined ? connectTcp(Number(port), host) : connectTcp(local, '127.0.0.1');
     const connectId = this.#nextId++;
     socket.once('connect', () => {
       this.#sockets.set(connectId, socket);
