@@ -57,7 +57,10 @@ export interface TenantObject extends ApiObject {
     quota?: { readonly objects?: number; readonly storedBytes?: number; readonly watches?: number };
     nodes?: NodesSettings;
   };
-  status?: { readonly quarantine?: { readonly reason: string; readonly message: string; readonly until: string } };
+  status?: {
+    readonly quarantine?: { readonly reason: string; readonly message: string; readonly until: string };
+    readonly nodes?: { readonly port?: number; readonly endpoint?: string };
+  };
 }
 
 export interface RetainedTenantObject extends ApiObject {

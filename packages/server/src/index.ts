@@ -84,6 +84,9 @@ export type {
 } from './tenancy/wildcard/index.ts';
 export { usageStatus } from './tenancy/usage/usage-status.ts';
 export { advertisedTenantAuthority } from './tenancy/keys/advertised-authority.ts';
+export { ServerAddresses, soleAddress } from './tenancy/ports/server-addresses.ts';
+export type { AdvertisedAddresses } from './tenancy/ports/kept-endpoints.ts';
+export { withOwnAuthority } from './tenancy/base/of-tenant.ts';
 export { PlanePorts } from './tenancy/ports/plane-ports.ts';
 export type { PortRange } from './tenancy/ports/port-allocator.ts';
 export { servingCertificates } from './tenancy/keys/serving-certificates.ts';

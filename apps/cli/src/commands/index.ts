@@ -14,6 +14,7 @@ import { get } from './get.ts';
 import { help } from './help.ts';
 import { kubeconfig } from './kubeconfig.ts';
 import { logs } from './logs.ts';
+import { node } from './node.ts';
 import { purge } from './purge.ts';
 import { restore } from './restore.ts';
 import { resume } from './resume.ts';
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   kubeconfig,
   use,
   connect,
+  node,
   deleteCommand,
   purge,
   suspend,

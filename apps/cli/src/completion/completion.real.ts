@@ -48,14 +48,14 @@ const isInstalled = (shell: string): Promise<boolean> =>
 describe('bash', () => {
   test('completes commands, options, their values and files', async () => {
     assert.deepEqual(await bashOffers('de'), ['describe', 'delete']);
-    assert.deepEqual(await bashOffers('create', 'x', '--no'), ['--no-wait']);
+    assert.deepEqual(await bashOffers('create', 'x', '--no-'), ['--no-wait']);
     assert.deepEqual(await bashOffers('get', '--output', '=', 'j'), ['json']);
     assert.deepEqual(await bashOffers('restore', 'x', '-f', 'a'), ['a file.backup']);
     assert.deepEqual(await bashOffers('restore', 'x', '-f', 'nothing'), []);
   });
 
   test('is not disturbed by what was typed', async () => {
-    assert.deepEqual(await bashOffers('create', '$(touch owned)', '--no'), ['--no-wait']);
+    assert.deepEqual(await bashOffers('create', '$(touch owned)', '--no-'), ['--no-wait']);
     assert.deepEqual(await bashOffers('"', ''), await bashOffers('"', ''));
     await assert.rejects(run('test', ['-e', join(folder, 'owned')]));
   });

@@ -31,7 +31,7 @@ describe('what is offered', () => {
   });
 
   test('is options, and their values', async () => {
-    assert.deepEqual(await words('create', 'x', '--no'), ['--no-wait']);
+    assert.deepEqual(await words('create', 'x', '--no-'), ['--no-wait']);
     assert.deepEqual(await words('create', 'x', '--deletion-policy', 'D'), ['Destroy']);
     assert.equal(await words('create', 'x', '-o', ''), 'file');
     assert.equal(await words('get', '--data-dir', ''), 'folder');

@@ -94,10 +94,10 @@ function tenant({ tenant: found, usage }: About): string[] {
   if ('problem' in found) return [line('Tenant', `cannot be read: ${found.problem}`)];
   if (!found.value) return [line('Tenant', none)];
   const { suspension, hosts = [], nodes } = found.value.spec ?? {};
-  const { quarantine } = found.value.status ?? {};
+  const { quarantine, nodes: access } = found.value.status ?? {};
   const lines = ['Tenant:', line('State', suspension ?? (quarantine ? 'Quarantined' : 'Active'), '  ')];
   if (quarantine) lines.push(line('Until', quarantine.until, '  '), line('Reason', quarantine.message, '  '));
-  if (nodes?.enabled) lines.push(line('Nodes', nodesText(nodes), '  '));
+  if (nodes?.enabled) lines.push(line('Nodes', nodesText(nodes, access?.endpoint), '  '));
   if (hosts.length > 0) lines.push(line('Hosts', hosts.join(', '), '  '));
   if ('problem' in usage) return [...lines, line('Usage', `cannot be read: ${usage.problem}`, '  ')];
   const { status = {}, spec: { quota = {} } = {} } = usage.value ?? {};
@@ -115,8 +115,10 @@ function tenant({ tenant: found, usage }: About): string[] {
   ];
 }
 
-const nodesText = ({ networks = [] }: NodesSettings): string =>
-  networks.length === 0 ? 'enabled, without networks for direct connections' : `enabled, in ${networks.join(', ')}`;
+function nodesText({ networks = [] }: NodesSettings, endpoint: string | undefined): string {
+  const where = endpoint === undefined ? 'at the path of the control plane' : `at ${endpoint}`;
+  return `join ${where}; ${networks.length === 0 ? 'no networks for direct connections' : `networks ${networks.join(', ')}`}`;
+}
 
 function events({ events: all }: About, now: number): string {
   return ofPart(all, (items) => {

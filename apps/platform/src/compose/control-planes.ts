@@ -14,7 +14,7 @@ import { usualHosts } from './credentials.ts';
 import { storePrefix } from './foundation.ts';
 import type { Foundation } from './foundation.ts';
 import { onceStarted } from './gate.ts';
-import { planePortsOf } from './plane-ports.ts';
+import { openAddresses, planePortsOf } from './plane-ports.ts';
 import type { ServerState } from './server-state.ts';
 import { openWatchdog } from './watchdog.ts';
 import type { PlatformWatchdog } from './watchdog.ts';
@@ -67,9 +67,11 @@ export async function openControlPlanes(
   opened.defer(() => aggregation.close());
   const bootstrap = () => ({ serviceCidr, serviceAddress, endpoint: endpointOf(options, state.port) });
   const ports = planePortsOf(options);
+  const advertised = await openAddresses(foundation, opened);
   const tenancy = new Tenancy({
     ...world,
     ports,
+    advertised,
     root: plane,
     storePrefix,
     fairQueue,

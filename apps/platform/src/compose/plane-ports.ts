@@ -3,10 +3,10 @@
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { systemClock, systemRandom } from '@hangar/core';
-import { PlanePorts } from '@hangar/server';
-import type { Listener, PortRange } from '@hangar/server';
+import { PlanePorts, ServerAddresses, soleAddress } from '@hangar/server';
+import type { AdvertisedAddresses, Listener, PortRange } from '@hangar/server';
 import type { PlatformOptions } from '../options/options.ts';
-import { hostOfUrl, nodeAddressOf, serviceAddress } from './addresses.ts';
+import { hostOfUrl, nodeAddressOf, serviceAddress, serviceCidr } from './addresses.ts';
 import type { ControlPlanes } from './control-planes.ts';
 import { storePrefix } from './foundation.ts';
 import type { Foundation } from './foundation.ts';
@@ -19,8 +19,30 @@ export function planePortsOf(options: PlatformOptions): PortRange | undefined {
       ...planePorts,
       isFree: (port) => canListen(host, port),
       url: (port) => `https://${urlHost(joinHostOf(options))}:${port}`,
+      serviceCidr,
     }
   );
+}
+
+/** Addresses in the service `kubernetes` of control planes with nodes: of this server, or of all servers that share the store. */
+export async function openAddresses(
+  { options, store, log }: Pick<Foundation, 'options' | 'store' | 'log'>,
+  opened: AsyncDisposableStack,
+): Promise<AdvertisedAddresses> {
+  const address = nodeAddressOf(options);
+  if (options.store.type !== 'etcd' || !options.planePorts) return soleAddress(serviceAddress, address);
+  const addresses = new ServerAddresses({
+    store,
+    storePrefix,
+    clock: systemClock,
+    random: systemRandom,
+    serviceAddress,
+    address,
+    onError: (error) => log.error('the address of this server cannot be published', { error }),
+  });
+  opened.defer(() => addresses.close());
+  await addresses.start();
+  return addresses;
 }
 
 /** Opens the ports of the stored control planes, and follows changes. The caller closes it. */

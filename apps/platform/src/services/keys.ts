@@ -4,6 +4,7 @@ import type { Client } from '@hangar/client';
 import type { ClusterKeys } from '@hangar/controllers';
 import { Tenant } from '@hangar/controlplane-operator';
 import type { TenantObject } from '@hangar/controlplane-operator';
+import { withOwnAuthority } from '@hangar/server';
 import type { Inside } from '../compose/inside.ts';
 import { rootName } from './clients.ts';
 
@@ -49,9 +50,11 @@ export function keysOf({ inside, client }: KeysOptions): (cluster: string) => Pr
     return found.keys;
   };
   return async (cluster) => {
-    const servingCa = inside.servingCa();
-    if (cluster === rootName) return { ...inside.keys(), servingCa, url: inside.url };
+    const platformCa = inside.servingCa();
+    if (cluster === rootName) return { ...inside.keys(), servingCa: platformCa, url: inside.url };
     const { authority, serviceAccountKey, serviceAccountIssuer } = await tenantKeys(cluster);
+    const hasPort = inside.tenancy.tenants.find(cluster)?.port !== undefined;
+    const servingCa = hasPort ? withOwnAuthority({ authority }, platformCa) : platformCa;
     // Tokens of tenants name the address of the tenant.
     return { authority, serviceAccountKey, serviceAccountIssuer, servingCa, url: serviceAccountIssuer };
   };

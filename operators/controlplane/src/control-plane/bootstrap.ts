@@ -9,6 +9,7 @@ import { adminName, systemNamespace } from '../kubeconfig/auth.ts';
 import type { Auth } from '../kubeconfig/auth.ts';
 import { digestOf } from './digest.ts';
 import { inside } from './inside-object.ts';
+import { joinPlace } from './nodes.ts';
 import type { InsideObject } from './inside-object.ts';
 import type { Pass } from './world.ts';
 
@@ -26,15 +27,17 @@ export interface Bootstrap {
 
 const rbacGroup = 'rbac.authorization.k8s.io';
 
-export async function bootstrapOf({ world, path, auth, addresses, join, tenant, servingCa }: Pass): Promise<Bootstrap> {
+export async function bootstrapOf(pass: Pass): Promise<Bootstrap> {
+  const { world, path, auth, join, tenant, nodes } = pass;
+  const { server, ca } = joinPlace(pass);
   const version = await world.hostFacts.version();
   const namespace = inside(Namespace, { name: systemNamespace }, {});
   const objects = [
     inside(ServiceAccount, { namespace: systemNamespace, name: adminName }, {}),
     adminBinding(auth!),
-    ...joinObjects({ path, server: addresses!.join, version }),
+    ...joinObjects({ path, server, version, serviceCidr: nodes?.serviceCidr }),
   ];
-  const info = clusterInfo(addresses!.join, servingCa!);
+  const info = clusterInfo(server, ca);
   const token = bootstrapToken(join!);
   const content = ({ kind, key, body }: InsideObject) => [kind.kind, key, body];
   const digest = digestOf([tenant!.metadata.uid, objects.map(content), info]);

@@ -13,6 +13,7 @@ import { ControlPlane } from '../api/index.ts';
 import type { Condition, ControlPlanePhase, ControlPlaneStatus } from '../api/index.ts';
 import { addressList } from '../endpoint/resolve.ts';
 import { changedFields, writeStatus } from '../write-status.ts';
+import { joinPlace } from './nodes.ts';
 import { suspendedReasons } from './suspended.ts';
 import { eventsBetween } from './events.ts';
 import type { Pass, Verdict } from './world.ts';
@@ -31,7 +32,11 @@ export function statusAfter(pass: Pass, verdict: Verdict | undefined): ControlPl
     ...before,
     // The status and the kubeconfigs have the same addresses: both change together.
     ...(kubeconfigSecretRef && addresses
-      ? { endpoint: addresses.internal, endpoints: addressList(addresses), kubeconfigSecretRef }
+      ? {
+          endpoint: addresses.internal,
+          endpoints: addressList({ ...addresses, join: joinPlace(pass).server }),
+          kubeconfigSecretRef,
+        }
       : {}),
     phase: phaseAfter(verdict, wasReady),
     observedGeneration,

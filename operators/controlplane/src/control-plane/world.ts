@@ -9,6 +9,7 @@ import type { Routes } from '../gateway/routes.ts';
 import type { TenantHost, TenantObject } from '../host/index.ts';
 import type { Auth } from '../kubeconfig/auth.ts';
 import type { HostFacts } from '../join/host-facts.ts';
+import type { NodeAccess } from './nodes.ts';
 import type { JoinMaterial } from '../join/material.ts';
 import type { Bundle } from '../addons/bundles.ts';
 import type { Drift } from '../addons/drift.ts';
@@ -51,8 +52,12 @@ export interface Pass {
   class?: ControlPlaneClass | undefined;
   auth?: Auth;
   addresses?: ResolvedAddresses;
-  /** Nodes have a dedicated address: their join credentials are renewed. */
+  /** Nodes have a dedicated address or port: their join credentials are renewed. */
   isJoinWanted?: boolean;
+  /** The endpoint names an address for nodes. */
+  isJoinConfigured?: boolean;
+  /** How nodes join through the port of the tenant. Absent: they join at the address of the endpoint. */
+  nodes?: NodeAccess;
   /** Returned at the end, when all independent work is done. */
   deferred?: Verdict | undefined;
   tenant?: TenantObject;

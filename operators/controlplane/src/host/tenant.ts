@@ -15,7 +15,12 @@ export interface TenantSpec {
 
 export interface TenantObject extends ApiObject {
   spec?: TenantSpec;
-  status?: { url?: string; quarantine?: { reason: string; message: string; until: string } };
+  status?: {
+    url?: string;
+    /** How nodes reach the control plane. `caBundle` is PEM in base64. */
+    nodes?: { port: number; endpoint: string; caBundle: string; serviceCIDR: string };
+    quarantine?: { reason: string; message: string; until: string };
+  };
 }
 
 export const Tenant = defineKind<TenantObject>({

@@ -2,16 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { configOfKubeconfig } from '@hangar/client';
 import { ConfigMap, Node, Secret } from '@hangar/client/kinds/core-v1';
+import { systemClock, systemRandom } from '@hangar/core';
+import { createAuthority } from '@hangar/pki';
 import { ControlPlane, ControlPlaneEndpoint } from '../api/index.ts';
 import { textOf } from '../control-plane/kept-secret.ts';
+import { Tenant } from '../host/index.ts';
 import { adminOf } from '../testing/admin.ts';
 import { granted } from '../testing/granted.ts';
 import { startTestPlatform } from '../testing/platform.ts';
 import type { TestPlatform } from '../testing/platform.ts';
-import { untilReady, untilSecret } from '../testing/until.ts';
+import { until, untilReady, untilSecret } from '../testing/until.ts';
+import { dnsAddress } from './dns-address.ts';
 
 const key = { namespace: 'kplane-cp-demo', name: 'controlplane-demo-join' };
 
@@ -114,4 +118,63 @@ test('the ConfigMap that everybody reads first follows the address, and keeps wh
   const { data } = await inside.get(ConfigMap, info);
   assert.match(data!['kubeconfig']!, /server: https:\/\/other\.example/);
   assert.equal(data!['jws-kubeconfig-abcdef'], 'signed');
+});
+
+describe('a control plane with a port for nodes', () => {
+  const endpoint = 'https://10.1.2.3:7500';
+
+  async function withPort(platform: TestPlatform): Promise<{ secret: Secret; ca: string }> {
+    const { client } = platform;
+    const ca = createAuthority('tenant', 1, { clock: systemClock, random: systemRandom }).certificate;
+    const nodes = { port: 7500, endpoint, caBundle: Buffer.from(ca).toString('base64'), serviceCIDR: '10.96.0.0/12' };
+    const spec = { virtual: { nodes: { enabled: true } } };
+    await client.create(ControlPlane, { metadata: { name: 'demo' }, spec });
+    await untilReady(client, 'demo');
+    await client.status.patch(Tenant, { name: 'demo' }, { type: 'merge', body: { status: { nodes } } });
+    const isThere = (one: ControlPlane | undefined) => one?.status?.endpoints?.some(({ url }) => url === endpoint);
+    await until(client, ControlPlane, 'demo', (one) => isThere(one) ?? false);
+    return { secret: await client.get(Secret, key), ca };
+  }
+
+  test('gives nodes a plain kubeadm join command with the CA of the control plane', async () => {
+    await using platform = await startTestPlatform();
+    platform.start();
+    const { secret, ca } = await withPort(platform);
+    assert.equal(textOf(secret, 'endpoint'), endpoint);
+    assert.equal(textOf(secret, 'ca.crt'), ca);
+    const spki = new X509Certificate(ca).publicKey.export({ type: 'spki', format: 'der' });
+    const hash = `sha256:${createHash('sha256').update(spki).digest('hex')}`;
+    assert.equal(
+      textOf(secret, 'command'),
+      `kubeadm join 10.1.2.3:7500 --token ${textOf(secret, 'token')} --discovery-token-ca-cert-hash ${hash}`,
+    );
+    const { data } = await platform.client.get(Secret, { ...key, name: 'controlplane-demo-kubeconfig' });
+    const kubeconfig = Buffer.from(data!['kubeconfig']!, 'base64').toString();
+    const [, bundle] = /certificate-authority-data: (\S+)/.exec(kubeconfig)!;
+    assert.equal(Buffer.from(bundle!, 'base64').toString(), `${ca}${platform.serving.ca}`);
+  });
+
+  test('has the objects of kubeadm with the address of the port', async () => {
+    await using platform = await startTestPlatform();
+    platform.start();
+    const { ca } = await withPort(platform);
+    const inside = platform.inside('demo');
+    const system = async (name: string) => (await inside.get(ConfigMap, { namespace: 'kube-system', name })).data!;
+    const { ClusterConfiguration = '' } = await system('kubeadm-config');
+    assert.match(ClusterConfiguration, /^controlPlaneEndpoint: "10\.1\.2\.3:7500"$/m);
+    assert.match(ClusterConfiguration, /^ {2}serviceSubnet: 10\.96\.0\.0\/12$/m);
+    const { kubelet = '' } = await system('kubelet-config');
+    assert.match(kubelet, /^serverTLSBootstrap: true$/m);
+    assert.match(kubelet, /^clusterDNS:\n- 10\.96\.0\.10$/m);
+    const info = await inside.get(ConfigMap, { namespace: 'kube-public', name: 'cluster-info' });
+    assert.match(info.data!['kubeconfig']!, /server: https:\/\/10\.1\.2\.3:7500$/m);
+    assert.ok(info.data!['kubeconfig']!.includes(Buffer.from(ca).toString('base64')));
+  });
+});
+
+test('the DNS service has the tenth address of the service network', () => {
+  assert.equal(dnsAddress('10.96.0.0/12'), '10.96.0.10');
+  assert.equal(dnsAddress('10.0.0.0/24'), '10.0.0.10');
+  assert.equal(dnsAddress('192.168.255.0/24'), '192.168.255.10');
+  assert.equal(dnsAddress('fd00:1::/112'), 'fd00:1::a');
 });

@@ -17,6 +17,8 @@ import {
   secretAnnotations,
   textOf,
 } from '../control-plane/kept-secret.ts';
+import { joinPlace } from '../control-plane/nodes.ts';
+import { kubeletConfiguration } from './objects.ts';
 import type { SecretObject, WantedSecret } from '../control-plane/kept-secret.ts';
 import type { Pass } from '../control-plane/world.ts';
 import { renewalMs } from '../kubeconfig/renewal.ts';
@@ -32,7 +34,15 @@ export const joinSecretName = (controlPlane: string): string =>
   kubeconfigSecretName(controlPlane).replace(/-kubeconfig$/, '-join');
 
 const lifeMs = 86_400_000;
-export const joinKeys = ['token', 'endpoint', 'ca-hash', 'ca.crt', 'discovery.kubeconfig', 'command'] as const;
+export const joinKeys = [
+  'token',
+  'endpoint',
+  'ca-hash',
+  'ca.crt',
+  'discovery.kubeconfig',
+  'kubelet.yaml',
+  'command',
+] as const;
 const tokenPattern = /^[a-z0-9]{6}\.[a-z0-9]{16}$/;
 
 export function newMaterial(nowMs: number, random: Random): JoinMaterial {
@@ -56,13 +66,15 @@ export function materialOf(pass: Pass, secret: SecretObject | undefined): JoinMa
 export const isJoinDue = (pass: Pass, secret: SecretObject | undefined): boolean =>
   materialOf(pass, secret) === undefined || annotationOf(secret, secretAnnotations.madeOf) !== inputsDigest(pass);
 
-const inputsDigest = ({ tenant, servingCa, addresses }: Pass): string =>
-  digestOf([tenant!.metadata.uid, servingCa, addresses!.join]);
+function inputsDigest(pass: Pass): string {
+  const { server, ca } = joinPlace(pass);
+  return digestOf([pass.tenant!.metadata.uid, ca, server]);
+}
 
 export function joinSecret(pass: Pass, { token, expiresAtMs, renewsAtMs }: JoinMaterial): WantedSecret {
-  const { addresses, servingCa, controlPlane } = pass;
-  const server = addresses!.join;
-  const caHash = authorityHash(servingCa!);
+  const { controlPlane } = pass;
+  const { server, ca } = joinPlace(pass);
+  const caHash = authorityHash(ca);
   return {
     name: joinSecretName(controlPlane.metadata.name!),
     holds: 'join',
@@ -71,14 +83,15 @@ export function joinSecret(pass: Pass, { token, expiresAtMs, renewsAtMs }: JoinM
       token,
       endpoint: server,
       'ca-hash': caHash,
-      'ca.crt': servingCa!,
+      'ca.crt': ca,
       'discovery.kubeconfig': kubeconfig({
         name: 'controlplane',
         user: 'bootstrap',
         server,
-        authority: servingCa!,
+        authority: ca,
         credentials: { token },
       }),
+      'kubelet.yaml': kubeletConfiguration(pass.nodes?.serviceCidr),
       command: joinCommand(server, token, caHash),
     },
     expiresAtMs,

@@ -8,6 +8,7 @@ import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '@hangar/clie
 import type { PolicyRule, Subject } from '@hangar/client/kinds/rbac-v1';
 import type { InsideObject } from '../control-plane/inside-object.ts';
 import { inside } from '../control-plane/inside-object.ts';
+import { dnsAddress } from './dns-address.ts';
 import type { JoinMaterial } from './material.ts';
 
 const rbacGroup = 'rbac.authorization.k8s.io';
@@ -18,21 +19,23 @@ export interface JoinWish {
   /** URL that nodes join. */
   readonly server: string;
   readonly version: string;
+  /** Network of the cluster IPs of services. Absent: not known. */
+  readonly serviceCidr?: string | undefined;
 }
 
-export function joinObjects({ path, server, version }: JoinWish): InsideObject[] {
+export function joinObjects({ path, server, version, serviceCidr }: JoinWish): InsideObject[] {
   return [
     inside(
       ConfigMap,
       { namespace: 'kube-system', name: 'kubeadm-config' },
       {
-        data: { ClusterConfiguration: clusterConfiguration(path, server, version) },
+        data: { ClusterConfiguration: clusterConfiguration({ path, server, version, serviceCidr }) },
       },
     ),
     inside(
       ConfigMap,
       { namespace: 'kube-system', name: 'kubelet-config' },
-      { data: { kubelet: kubeletConfiguration } },
+      { data: { kubelet: kubeletConfiguration(serviceCidr) } },
     ),
     ...readable('kube-system', 'kubeadm:nodes-kubeadm-config', 'kubeadm-config', [
       group(bootstrappers),
@@ -98,7 +101,7 @@ export function bootstrapToken({ token, expiresAtMs }: JoinMaterial): InsideObje
   return inside(Secret, key, { type: 'bootstrap.kubernetes.io/token', data });
 }
 
-function clusterConfiguration(path: string, server: string, version: string): string {
+function clusterConfiguration({ path, server, version, serviceCidr }: JoinWish): string {
   const { hostname, port } = new URL(server);
   return [
     'apiVersion: kubeadm.k8s.io/v1beta4',
@@ -108,25 +111,33 @@ function clusterConfiguration(path: string, server: string, version: string): st
     `kubernetesVersion: ${version}`,
     'networking:',
     '  dnsDomain: cluster.local',
+    ...(serviceCidr === undefined ? [] : [`  serviceSubnet: ${serviceCidr}`]),
     '',
   ].join('\n');
 }
 
-const kubeletConfiguration = [
-  'apiVersion: kubelet.config.k8s.io/v1beta1',
-  'kind: KubeletConfiguration',
-  'authentication:',
-  '  anonymous:',
-  '    enabled: false',
-  '  webhook:',
-  '    enabled: true',
-  '  x509:',
-  '    clientCAFile: /etc/kubernetes/pki/ca.crt',
-  'authorization:',
-  '  mode: Webhook',
-  'cgroupDriver: systemd',
-  'clusterDomain: cluster.local',
-  'rotateCertificates: true',
-  'staticPodPath: /etc/kubernetes/manifests',
-  '',
-].join('\n');
+/**
+ * With a port for nodes, kubelets request their serving certificates from the control plane, because the server verifies them with the CA
+ * of the control plane. The cgroup driver is the default of kubeadm; kubelets use that of the container runtime if it reports one.
+ */
+export const kubeletConfiguration = (serviceCidr: string | undefined): string =>
+  [
+    'apiVersion: kubelet.config.k8s.io/v1beta1',
+    'kind: KubeletConfiguration',
+    'authentication:',
+    '  anonymous:',
+    '    enabled: false',
+    '  webhook:',
+    '    enabled: true',
+    '  x509:',
+    '    clientCAFile: /etc/kubernetes/pki/ca.crt',
+    'authorization:',
+    '  mode: Webhook',
+    'cgroupDriver: systemd',
+    ...(serviceCidr === undefined ? [] : ['clusterDNS:', `- ${dnsAddress(serviceCidr)}`]),
+    'clusterDomain: cluster.local',
+    'rotateCertificates: true',
+    ...(serviceCidr === undefined ? [] : ['serverTLSBootstrap: true']),
+    'staticPodPath: /etc/kubernetes/manifests',
+    '',
+  ].join('\n');

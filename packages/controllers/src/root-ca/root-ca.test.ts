@@ -7,6 +7,13 @@ import { fleetKeys } from '../testing/fleet-keys.ts';
 import { eventually, runControllers } from '../testing/run-controllers.ts';
 import { RootCaController } from './root-ca.ts';
 
+const Tenant = {
+  apiVersion: 'tenancy.hangar.dev/v1alpha1',
+  kind: 'Tenant',
+  plural: 'tenants',
+  isNamespaced: false,
+} as const;
+
 const controllers = (world: ConstructorParameters<typeof RootCaController>[0]) => [new RootCaController(world)];
 const key = { namespace: 'shop', name: 'kube-root-ca.crt' };
 const description = 'kubernetes.io/description';
@@ -82,4 +89,18 @@ test('a server with another CA puts all of them right; with the same one it open
     assert.equal(items.length, 8);
     for (const { data } of items) assert.deepEqual(data, { 'ca.crt': 'another CA' });
   });
+});
+
+test('a control plane that gets a port for nodes gets the CA of the port in all namespaces', async () => {
+  await using fleet = await startTestFleet({ clusters: ['red'] });
+  const keys = fleetKeys(fleet);
+  await using running = runControllers(fleet, { controllers, keysOf: keys.of });
+  const red = fleet.clientOf('red');
+  await red.create(Namespace, { metadata: { name: 'shop' } });
+  await eventually(() => red.get(ConfigMap, key));
+  await eventually(() => running.set.length === 0);
+  keys.servingCa = 'both CAs';
+  const nodes = { port: 7500, endpoint: 'https://10.0.0.1:7500', caBundle: 'YQ==', serviceCIDR: '10.0.0.0/24' };
+  await fleet.client.status.patch(Tenant, { name: 'red' }, { type: 'merge', body: { status: { nodes } } });
+  await eventually(async () => assert.equal((await red.get(ConfigMap, key)).data!['ca.crt'], 'both CAs'));
 });

@@ -5,7 +5,8 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigMap } from '@hangar/client/kinds/core-v1';
+import type { KubeObject } from '@hangar/api';
+import { ConfigMap, Namespace } from '@hangar/client/kinds/core-v1';
 import type { Request } from '@hangar/runtime';
 import type { Ask, Change, ControllerContext, RemoteWorld } from '../contract.ts';
 import { AuthorityNotes, isAuthorityCheck } from '../shared/authority-notes.ts';
@@ -18,10 +19,25 @@ const descriptionAnnotation = 'kubernetes.io/description';
 const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
+/** Stands for all namespaces of a control plane in requests. It is not a valid name. */
+const allNamespaces = '*';
+
+interface TenantWithPort extends KubeObject {
+  readonly status?: { readonly nodes?: { readonly port?: number } };
+}
+
+async function askEach(cluster: string, { client, ask, signal }: ControllerContext): Promise<void> {
+  const { items } = await client.list(Namespace, { signal });
+  for (const { metadata } of items) ask({ cluster, name: metadata.name! });
+}
+
 export class RootCaController extends EachNamespace<ConfigMap> {
   readonly name = 'root-ca';
   readonly #keysOf: RemoteWorld['keysOf'];
   readonly #authorities: AuthorityNotes;
+  /** Control planes with a port for nodes. */
+  readonly #withPort = new Set<string>();
+  #isSynced = false;
 
   constructor({ keysOf }: Pick<RemoteWorld, 'keysOf'>, options?: EachNamespaceOptions) {
     super({ kind: ConfigMap, name }, options);
@@ -31,7 +47,19 @@ export class RootCaController extends EachNamespace<ConfigMap> {
 
   override synced(ask: Ask): void {
     super.synced(ask);
+    this.#isSynced = true;
     this.#authorities.askAll(ask);
+  }
+
+  /** The CA depends on whether the control plane has a port for nodes. */
+  override clusterChanged(cluster: string, tenant: KubeObject, ask: Ask): void {
+    super.clusterChanged(cluster, tenant, ask);
+    const hasPort = (tenant as TenantWithPort).status?.nodes?.port !== undefined;
+    if (hasPort === this.#withPort.has(cluster)) return;
+    if (hasPort) this.#withPort.add(cluster);
+    else this.#withPort.delete(cluster);
+    // Those that exist at the start are compared when everything is delivered.
+    if (this.#isSynced) ask({ cluster, name: allNamespaces });
   }
 
   override clusterTold(cluster: string, ask: Ask): void {
@@ -41,16 +69,20 @@ export class RootCaController extends EachNamespace<ConfigMap> {
 
   override reset(): void {
     super.reset();
+    this.#isSynced = false;
+    this.#withPort.clear();
     this.#authorities.clear();
   }
 
   override clusterGone(cluster: string): void {
     super.clusterGone(cluster);
+    this.#withPort.delete(cluster);
     this.#authorities.forget(cluster);
   }
 
   override reconcile(request: Request, context: ControllerContext): Promise<void> {
     if (isAuthorityCheck(request)) return this.#authorities.check(request.cluster, context.ask);
+    if (request.name === allNamespaces) return askEach(request.cluster, context);
     return super.reconcile(request, context);
   }
 

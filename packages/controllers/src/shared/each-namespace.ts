@@ -10,6 +10,7 @@
  * them. Objects of the base layer are not delivered; `base-objects.ts` checks whether the base layer has the object.
  */
 
+import type { KubeObject } from '@hangar/api';
 import { find } from '@hangar/client';
 import type { ApiObject, Kind } from '@hangar/client';
 import { Namespace } from '@hangar/client/kinds/core-v1';
@@ -82,7 +83,7 @@ export abstract class EachNamespace<T extends ApiObject> implements FleetControl
     this.#coming.add(cluster);
   }
 
-  clusterChanged(cluster: string): void {
+  clusterChanged(cluster: string, _tenant?: KubeObject, _ask?: Ask): void {
     // Control planes without stored objects are checked too.
     if (this.#base && !this.#isSynced) this.#told.of(cluster);
   }

@@ -10,8 +10,8 @@ import type { ControlPlane } from '../control-plane.ts';
 import { timestamp } from '../verbs/metadata.ts';
 import { make } from './make.ts';
 import type { Resource } from '../resources/resource.ts';
-import { bootstrapObjects } from './objects.ts';
-import type { BootstrapOptions } from './objects.ts';
+import { bootstrapObjects, endpointObjects } from './objects.ts';
+import type { BootstrapOptions, ServedEndpoint } from './objects.ts';
 
 /** Each failed attempt lost against another replica. */
 const attemptsMax = 10;
@@ -30,6 +30,16 @@ export async function bootstrap(plane: ControlPlane, options: BootstrapOptions):
     }
   }
   throw new Error('failed to write the default objects of the control plane');
+}
+
+/** Creates or updates the service `kubernetes` and its endpoints. Resolves with false after a concurrent change. */
+export async function ensureEndpoint(plane: ControlPlane, endpoint: ServedEndpoint): Promise<boolean> {
+  const writes: Write[] = [];
+  for (const { isOurs: _, ...declared } of endpointObjects(endpoint)) {
+    const write = await writeFor(plane, declared as unknown as KubeObject, true);
+    if (write) writes.push(write);
+  }
+  return writes.length === 0 || (await plane.store.commit(writes)).committed;
 }
 
 /** Returns undefined if the object is up to date. Objects of the server are updated; all others belong to users. */

@@ -35,8 +35,11 @@ export function bootstrapObjects(options: BootstrapOptions, now: string): Bootst
     ...builtinApiServices(now),
     serviceCidr(options, now),
     address(options),
-    service(options),
-    ...endpoints(options),
+    ...endpointObjects({
+      serviceAddress: options.serviceAddress,
+      addresses: [options.endpoint.address],
+      port: options.endpoint.port,
+    }),
     legacyTokenTracking(now),
   ];
 }
@@ -106,7 +109,21 @@ const address = ({ serviceAddress }: BootstrapOptions): BootstrapObject =>
 
 const labels = { component: 'apiserver', provider: 'kubernetes' };
 
-const service = ({ serviceAddress, endpoint }: BootstrapOptions): BootstrapObject => ({
+export interface ServedEndpoint {
+  /** Cluster IP of the service. */
+  readonly serviceAddress: string;
+  /** IP addresses of all servers, of one family. */
+  readonly addresses: readonly string[];
+  readonly port: number;
+}
+
+/** Returns the service `kubernetes` with its Endpoints and EndpointSlice: how clients in the cluster reach the API. */
+export const endpointObjects = (endpoint: ServedEndpoint): BootstrapObject[] => [
+  service(endpoint),
+  ...endpoints(endpoint),
+];
+
+const service = ({ serviceAddress, port }: ServedEndpoint): BootstrapObject => ({
   isOurs: true,
   kind: 'Service',
   apiVersion: 'v1',
@@ -117,12 +134,12 @@ const service = ({ serviceAddress, endpoint }: BootstrapOptions): BootstrapObjec
     clusterIPs: [serviceAddress],
     ipFamilies: ['IPv4'],
     ipFamilyPolicy: 'SingleStack',
-    ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: endpoint.port }],
+    ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: port }],
     sessionAffinity: 'None',
   },
 });
 
-const endpoints = ({ endpoint }: BootstrapOptions): BootstrapObject[] => [
+const endpoints = ({ addresses, port }: ServedEndpoint): BootstrapObject[] => [
   {
     isOurs: true,
     kind: 'Endpoints',
@@ -132,9 +149,7 @@ const endpoints = ({ endpoint }: BootstrapOptions): BootstrapObject[] => [
       namespace: 'default',
       labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' },
     } as BootstrapObject['metadata'],
-    subsets: [
-      { addresses: [{ ip: endpoint.address }], ports: [{ name: 'https', port: endpoint.port, protocol: 'TCP' }] },
-    ],
+    subsets: [{ addresses: addresses.map((ip) => ({ ip })), ports: [{ name: 'https', port, protocol: 'TCP' }] }],
   },
   {
     isOurs: true,
@@ -145,8 +160,8 @@ const endpoints = ({ endpoint }: BootstrapOptions): BootstrapObject[] => [
       namespace: 'default',
       labels: { 'kubernetes.io/service-name': 'kubernetes' },
     } as BootstrapObject['metadata'],
-    addressType: 'IPv4',
-    endpoints: [{ addresses: [endpoint.address], conditions: { ready: true } }],
-    ports: [{ name: 'https', port: endpoint.port, protocol: 'TCP' }],
+    addressType: addresses.some((one) => one.includes(':')) ? 'IPv6' : 'IPv4',
+    endpoints: addresses.map((one) => ({ addresses: [one], conditions: { ready: true } })),
+    ports: [{ name: 'https', port, protocol: 'TCP' }],
   },
 ];

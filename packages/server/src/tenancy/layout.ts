@@ -6,6 +6,7 @@
  *     /registry/clusters/<path>/.hangar/…       internal data of the server about the tenant; clients cannot reach it
  *     /registry/hangar/hosts/<host>             owner of a host name; outside of all tenant ranges
  *     /registry/hangar/ports/<port>             owner of a port for nodes; outside of all tenant ranges
+ *     /registry/hangar/servers/<id>             address of a running server; outside of all tenant ranges
  */
 
 /** Path of the management plane. It is a control plane like the others, but not a tenant. */
@@ -39,6 +40,9 @@ export const retainedKey = (prefix: string): string => `${prefix}.hangar/retaine
 
 /** Holds the path of the tenant that owns the host name. */
 export const hostClaimKey = (storePrefix: string, host: string): string => `${storePrefix}/hangar/hosts/${host}`;
+
+/** Addresses of the servers that share the store. */
+export const serverAddressesPrefix = (storePrefix: string): string => `${storePrefix}/hangar/servers/`;
 
 export const portClaimsPrefix = (storePrefix: string): string => `${storePrefix}/hangar/ports/`;
 

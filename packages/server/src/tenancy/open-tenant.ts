@@ -42,6 +42,8 @@ import { insistOnActive } from './suspension.ts';
 import type { KeptRequestMetrics } from './metrics/kept-request-metrics.ts';
 import type { TenantMetrics } from './metrics/tenant-metrics.ts';
 import { anonymousAtTenant } from './ports/anonymous.ts';
+import { keepEndpoints } from './ports/kept-endpoints.ts';
+import type { AdvertisedAddresses } from './ports/kept-endpoints.ts';
 import { QuotaStore } from './quota/quota-store.ts';
 import type { Tenant } from './tenant.ts';
 import { TenantAccount } from './usage/account.ts';
@@ -74,6 +76,10 @@ export interface TenantWorld
   readonly servingCa: () => string;
   /** Identifies this process among its replicas. */
   readonly serverId: string;
+  /** Reports whether nodes can join the control plane with this path. */
+  readonly hasNodes: (path: string) => boolean;
+  /** Addresses in the service `kubernetes` of tenants with nodes. Absent: the service is as in other tenants. */
+  readonly advertised?: AdvertisedAddresses | undefined;
 }
 
 export interface OpenTenant {
@@ -125,6 +131,10 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     ...(world.cacheBudget ? { cacheBudget: world.cacheBudget } : {}),
   });
   opened.defer(close);
+  if (world.advertised && link.tenant().port !== undefined) {
+    const { advertised, onError } = world;
+    opened.defer(await keepEndpoints({ plane, clock, tenant: () => link.tenant(), advertised, onError }));
+  }
   const authorization = await Authorization.open(plane, { source: defaultModes, onError: world.onError });
   opened.defer(() => authorization.close());
   const frontProxy = frontProxyCertificate({ keys, clock, random });

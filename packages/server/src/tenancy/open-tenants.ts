@@ -131,7 +131,8 @@ export class OpenTenants {
   changed(before: Tenant, now: Tenant | undefined): void {
     const seat = this.#seats.get(before.path);
     if (!seat) return;
-    const isSame = now?.uid === before.uid && now.isMaterialised === before.isMaterialised;
+    // Some base objects depend on the port for nodes.
+    const isSame = now?.uid === before.uid && now.isMaterialised === before.isMaterialised && now.port === before.port;
     const closes = now && closure(now) && !closure(before);
     if (isSame && !closes) seat.changed(now!);
     else this.#drop(seat);

@@ -48,7 +48,7 @@ const lazily = lazy(() => require('./lazily.ts') as typeof Lazily);
 
 export interface TenancyOptions extends Omit<
   TenantWorld,
-  'base' | 'usage' | 'tenantMetrics' | 'requestMetrics' | 'serverId'
+  'base' | 'usage' | 'tenantMetrics' | 'requestMetrics' | 'serverId' | 'hasNodes'
 > {
   /** The management plane, which holds the Tenant objects. */
   readonly root: ControlPlane;
@@ -109,7 +109,16 @@ export class Tenancy {
     });
     const requestMetrics = new KeptRequestMetrics({ clock: world.clock });
     const serverId = uuid(world.random);
-    this.#world = { ...world, base, usage: this.#usage, tenantMetrics: this.#metrics, requestMetrics, serverId };
+    const hasNodes = (path: string): boolean => this.tenants.find(path)?.port !== undefined;
+    this.#world = {
+      ...world,
+      base,
+      usage: this.#usage,
+      tenantMetrics: this.#metrics,
+      requestMetrics,
+      serverId,
+      hasNodes,
+    };
     this.#wildcard = lazy(() => new (lazily().Wildcard)({ world: this.#world, root }));
     this.#wildcardServer = lazy(
       () => new (lazily().WildcardServer)({ ...this.#world, wildcard: this.#wildcard(), root }),

@@ -47,6 +47,8 @@ export interface TenantNodesStatus {
   readonly endpoint: string;
   /** CA of the port and of its clients; PEM in base64. */
   readonly caBundle: string;
+  /** Network of the cluster IPs of services. */
+  readonly serviceCIDR: string;
 }
 
 export interface TenantSpec {

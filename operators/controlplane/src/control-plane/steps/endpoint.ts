@@ -11,6 +11,7 @@ import type { AddressKind } from '../../api/index.ts';
 import { resolveAddresses } from '../../endpoint/resolve.ts';
 import type { ResolvedAddresses } from '../../endpoint/resolve.ts';
 import { hostnameOf } from '../hostname.ts';
+import { nodesOf } from '../nodes.ts';
 import type { Pass, Verdict } from '../world.ts';
 
 /** Time for a provider before a pending status is written. */
@@ -26,10 +27,13 @@ export async function endpoint(pass: Pass): Promise<Verdict | undefined> {
   return undefined;
 }
 
-function addressesBefore({ controlPlane: { status } }: Pass): ResolvedAddresses | undefined {
+function addressesBefore(pass: Pass): ResolvedAddresses | undefined {
+  const { status } = pass.controlPlane;
   const url = (type: AddressKind) => status?.endpoints?.find((one) => one.type === type)?.url;
   const [internal, external, join] = [url('Internal'), url('External'), url('Join')];
-  return internal && external && join ? { internal, external, join } : undefined;
+  if (!internal || !external || !join) return undefined;
+  // The address for nodes may be the port of the tenant, which is not an address of the endpoint.
+  return { internal, external, join: nodesOf(pass) ? external : join };
 }
 
 async function resolved(pass: Pass): Promise<Verdict | undefined> {
@@ -47,7 +51,8 @@ async function resolved(pass: Pass): Promise<Verdict | undefined> {
     );
   pass.addresses = addresses;
   // A join address was configured; the built-in provider sets none.
-  pass.isJoinWanted = Boolean(found.status?.joinEndpoint || found.spec?.joinEndpoint);
+  pass.isJoinConfigured = Boolean(found.status?.joinEndpoint || found.spec?.joinEndpoint);
+  pass.isJoinWanted = pass.isJoinConfigured;
   return undefined;
 }
 

@@ -10,6 +10,7 @@ import { untilGranted } from '../../kubeconfig/granted.ts';
 import { isKubeconfigDue } from '../../kubeconfig/secret.ts';
 import { bootstrapOf, insideText } from '../bootstrap.ts';
 import { putInside } from '../inside-object.ts';
+import { joinPlace } from '../nodes.ts';
 import { isPassing } from '../passing.ts';
 import { annotationOf, secretAnnotations } from '../kept-secret.ts';
 import { suspended } from '../suspended.ts';
@@ -18,7 +19,7 @@ import type { Pass, Verdict } from '../world.ts';
 const bootstrapApplied = 'BootstrapApplied';
 
 export async function inside(pass: Pass): Promise<Verdict | undefined> {
-  const { world, signal, entrance, addresses, tenant } = pass;
+  const { world, signal, entrance, tenant } = pass;
   const bootstrap = await bootstrapOf(pass);
   const { namespace, objects, token, clusterInfo, digest } = bootstrap;
   const before = annotationOf(pass.secrets!.kubeconfig, secretAnnotations.inside);
@@ -36,7 +37,7 @@ export async function inside(pass: Pass): Promise<Verdict | undefined> {
     return undefined;
   }
   // A new tenant has cluster-info with the host's address already.
-  const isBornSo = isNew && addresses!.join === tenant!.status?.url;
+  const isBornSo = isNew && joinPlace(pass).server === tenant!.status?.url;
   const putAll = async (): Promise<void> => {
     await put(namespace);
     await Promise.all([

@@ -17,7 +17,8 @@ import { Tenant } from '../../host/index.ts';
 import type { Pass, Verdict } from '../world.ts';
 
 export async function secrets(pass: Pass): Promise<Verdict | undefined> {
-  pass.servingCa = await pass.world.host.servingCa();
+  // Controllers publish the CA of the kubeconfig to pods, which also connect to the port of the tenant.
+  pass.servingCa = `${pass.nodes?.ca ?? ''}${await pass.world.host.servingCa()}`;
   pass.bundles = await bundlesOf(pass.client, pass.class?.spec?.addons ?? []);
   pass.secrets = await read(pass, pass.client);
   // Nothing was done yet for a new tenant.

@@ -21,7 +21,7 @@ import {
   taken,
 } from '../claim.ts';
 import { hostsOf, isOfHost } from '../hosts.ts';
-import { nodesOf } from '../nodes.ts';
+import { accessOf, nodesOf } from '../nodes.ts';
 import type { Pass, Verdict } from '../world.ts';
 
 const rejectedLookMs = 30_000;
@@ -39,12 +39,18 @@ export async function tenant(pass: Pass): Promise<Verdict | undefined> {
       return programming('TenantTerminating', `waiting for the deletion of Tenant "${path}" before creating it again`);
     }
     pass.tenant = await kept(pass, there);
+    const nodes = nodesOf(pass) && accessOf(pass.tenant);
+    if (nodes) {
+      pass.nodes = nodes;
+      pass.isJoinWanted = true;
+    }
     return undefined;
   } catch (error) {
-    // The server's message names the host name and the reason.
+    // The server's message names the field and the reason.
     if (!hasCode(error, 'Invalid')) throw error;
+    const reason = error.message.includes('spec.nodes') ? 'NodesRejected' : 'HostnameRejected';
     return {
-      ...programming('HostnameRejected', `the host rejected Tenant "${path}": ${error.message}`),
+      ...programming(reason, `the host rejected Tenant "${path}": ${error.message}`),
       lookAgainMs: rejectedLookMs,
     };
   }

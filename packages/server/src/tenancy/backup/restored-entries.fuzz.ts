@@ -22,7 +22,7 @@ const base = lazy(() =>
     hasAccounts: true,
   }),
 );
-const world = { base, url: () => '', servingCa: () => '', clock: systemClock };
+const world = { base, url: () => '', servingCa: () => '', hasNodes: () => false, clock: systemClock };
 const segments = [
   '..',
   '.',

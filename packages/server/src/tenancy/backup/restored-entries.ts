@@ -22,7 +22,7 @@ export interface RestoredOptions {
   readonly about: BackupAbout;
   readonly path: string;
   readonly prefix: string;
-  readonly world: Pick<TenantWorld, 'base' | 'url' | 'servingCa' | 'clock' | 'random'>;
+  readonly world: Pick<TenantWorld, 'base' | 'url' | 'servingCa' | 'hasNodes' | 'clock' | 'random'>;
 }
 
 /** Yields the writes of one transaction at a time. Throws 400 on the first invalid entry. */

@@ -20,6 +20,8 @@ export interface BaseWorld {
   readonly url: (path: string) => string;
   /** CA of the certificates that the port serves; PEM. */
   readonly servingCa: () => string;
+  /** Reports whether nodes can join the control plane with this path. */
+  readonly hasNodes: (path: string) => boolean;
 }
 
 export async function baseOfTenant(world: BaseWorld, tenant: BornTenant): Promise<Base> {
@@ -31,11 +33,16 @@ export interface EntriesWorld extends Omit<BaseWorld, 'base'> {
   readonly base: Pick<TenantBase, 'hasAccounts'>;
 }
 
+/** Pods connect to the port of the tenant, whose certificate the CA of the tenant issues, or to the address of the server. */
+export const withOwnAuthority = ({ authority }: Pick<TenantKeys, 'authority'>, servingCa: string): string =>
+  `${authority.certificate}${servingCa}`;
+
 export const entriesOfTenant = (world: EntriesWorld, { path, identity, keys }: BornTenant): MadeEntries =>
   tenantConfigMaps({
     identity,
     keys,
     url: world.url(path),
     servingCa: world.servingCa(),
+    rootCa: world.hasNodes(path) ? withOwnAuthority(keys, world.servingCa()) : world.servingCa(),
     hasRootCa: world.base.hasAccounts,
   });

@@ -21,6 +21,8 @@ export interface OwnConfigMapsOptions {
   readonly url: string;
   /** PEM. */
   readonly servingCa: string;
+  /** Content of `kube-root-ca.crt`; PEM. */
+  readonly rootCa: string;
   /** Includes `kube-root-ca.crt`. */
   readonly hasRootCa: boolean;
 }
@@ -41,7 +43,7 @@ const withRootCa: ReadonlySet<string> = new Set(keysOfAll);
 export const ownConfigMapKeys = (hasRootCa: boolean): ReadonlySet<string> => (hasRootCa ? withRootCa : withoutRootCa);
 
 export function tenantConfigMaps(options: OwnConfigMapsOptions): MadeEntries {
-  const { identity, keys, servingCa } = options;
+  const { identity, keys, rootCa } = options;
   const entry = (
     namespace: string,
     name: string,
@@ -63,7 +65,7 @@ export function tenantConfigMaps(options: OwnConfigMapsOptions): MadeEntries {
       }),
     ),
     ...rootCaNamespaces.map((namespace) =>
-      entry(namespace, rootCaName, () => ({ 'ca.crt': servingCa }), rootCaAnnotations),
+      entry(namespace, rootCaName, () => ({ 'ca.crt': rootCa }), rootCaAnnotations),
     ),
   ]);
 }

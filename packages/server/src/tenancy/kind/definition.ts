@@ -85,7 +85,7 @@ const spec = {
 const nodesStatus = {
   type: 'object',
   description: 'How nodes reach the control plane. Present while nodes are enabled, if the server has ports for nodes.',
-  required: ['port', 'endpoint', 'caBundle'],
+  required: ['port', 'endpoint', 'caBundle', 'serviceCIDR'],
   properties: {
     port: {
       type: 'integer',
@@ -100,6 +100,7 @@ const nodesStatus = {
       format: 'byte',
       description: 'CA of the certificate of the port and of client certificates; PEM in base64.',
     },
+    serviceCIDR: { type: 'string', description: 'Network of the cluster IPs of services.' },
   },
 } as const;
 

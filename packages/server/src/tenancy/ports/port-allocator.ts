@@ -28,6 +28,8 @@ export interface PortRange {
   readonly isFree: (port: number) => Promise<boolean>;
   /** Returns the URL at which nodes reach the port. */
   readonly url: (port: number) => string;
+  /** Network of the cluster IPs of services. */
+  readonly serviceCidr: string;
 }
 
 export interface PortAllocatorOptions extends KeyWorld {
@@ -74,7 +76,7 @@ export class PortAllocator {
     }
     const port = had?.port ?? (await this.#free(path, ports));
     const caBundle = had?.caBundle ?? Buffer.from(authority?.() ?? (await this.#authority(path))).toString('base64');
-    parts.status = { ...status, nodes: { port, endpoint: ports.url(port), caBundle } };
+    parts.status = { ...status, nodes: { port, endpoint: ports.url(port), caBundle, serviceCIDR: ports.serviceCidr } };
     if (had) return [];
     const key = portClaimKey(this.#options.storePrefix, port);
     return [{ type: 'put', key, value: Buffer.from(path), expected: absent }];

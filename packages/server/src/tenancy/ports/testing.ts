@@ -26,6 +26,7 @@ export const testPorts = (first = 20_000 + 100 * Math.floor(Math.random() * 90))
       probe.listen({ host, port }, () => probe.close(() => resolve(true)));
     }),
   url: (port) => `https://${host}:${port}`,
+  serviceCidr: '10.0.0.0/24',
 });
 
 const users = createAuthority('users', 10, world);

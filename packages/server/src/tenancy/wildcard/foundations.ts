@@ -33,7 +33,7 @@ export interface Foundation {
   readonly revision: Revision;
 }
 
-export type FoundationsWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'url' | 'servingCa'>;
+export type FoundationsWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'url' | 'servingCa' | 'hasNodes'>;
 
 /** The management plane has no base and always exists. */
 const ofRoot: Records = { hasTenant: true, identity: undefined, keys: undefined };

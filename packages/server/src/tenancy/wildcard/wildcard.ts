@@ -21,7 +21,10 @@ import { beginning, snapshot } from './snapshot.ts';
 import type { Position } from './snapshot.ts';
 import { WildcardWatch } from './wildcard-watch.ts';
 
-export type WildcardWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'clock' | 'base' | 'url' | 'servingCa'>;
+export type WildcardWorld = Pick<
+  TenantWorld,
+  'store' | 'storePrefix' | 'clock' | 'base' | 'url' | 'servingCa' | 'hasNodes'
+>;
 
 export interface WildcardOptions {
   readonly world: WildcardWorld;
