@@ -21,6 +21,8 @@ export interface ExchangeOptions {
   readonly answerTimeoutMs?: number | undefined;
   /** Writes the body of the request and ends it. Absent: no body. */
   readonly send?: (outgoing: ClientRequest) => void;
+  /** The stream that is counted already. Absent: a new one. */
+  readonly stream?: NodeStream;
 }
 
 /**
@@ -31,10 +33,13 @@ export async function exchange(
   call: Call,
   backend: Backend,
   request: BackendRequest,
-  { answerTimeoutMs, send = (outgoing) => void outgoing.end() }: ExchangeOptions = {},
+  {
+    answerTimeoutMs,
+    send = (outgoing) => void outgoing.end(),
+    stream = call.plane.nodes.begin(),
+  }: ExchangeOptions = {},
 ): Promise<BackendAnswer> {
   const { nodes, clock } = call.plane;
-  const stream = nodes.begin();
   // The request waits for another machine: the seat in the fair queue is for requests that use this one.
   call.leaveQueue?.();
   const outgoing = nodes.connections.begin(backend, request);

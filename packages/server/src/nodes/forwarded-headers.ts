@@ -21,3 +21,14 @@ export const upgradingHeaders = (request: ServerRequest): OutgoingHttpHeaders =>
   connection: 'Upgrade',
   upgrade: request.header('upgrade')!,
 });
+
+/** Headers that switch to SPDY, of a client that uses WebSocket. */
+export function spdyHeaders(request: ServerRequest, versions: readonly string[]): OutgoingHttpHeaders {
+  const plain = Object.entries(backendHeaders(request)).filter(([name]) => !name.startsWith('sec-websocket-'));
+  return {
+    ...Object.fromEntries(plain),
+    connection: 'Upgrade',
+    upgrade: 'SPDY/3.1',
+    'x-stream-protocol-version': [...versions],
+  };
+}

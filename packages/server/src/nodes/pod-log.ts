@@ -1,6 +1,5 @@
 /** `pods/log`: streams the output of a container from its kubelet. */
 
-import type { IncomingMessage } from 'node:http';
 import { badRequest, internalError, UnclassifiedError } from '@hangar/api';
 import { pass } from '../aggregation/proxy.ts';
 import { OutboundError } from '../outbound/errors.ts';
@@ -8,10 +7,13 @@ import type { Answer } from '../http/message.ts';
 import type { Call } from '../verbs/call.ts';
 import { authority, exchange } from './backend-exchange.ts';
 import type { BackendAnswer } from './backend-exchange.ts';
+import { beginningOf } from './beginning.ts';
 import { refusal } from './errors.ts';
+import { logOverWebSocket } from './log-websocket.ts';
 import { logOptions } from './log-options.ts';
 import { genericResponse } from './generic-response.ts';
 import { containerOf, kubeletOn, named, specOf } from './targets.ts';
+import { isWebSocket } from './websocket/handshake.ts';
 
 /** A kubelet that follows a silent container sends the head with the first line, so only other requests are limited. */
 const answerTimeoutMs = 60_000;
@@ -43,7 +45,10 @@ export async function podLog(call: Call): Promise<Answer> {
   });
   const status = answered.response.statusCode ?? 0;
   if (status < 200 || status > 206) throw await kubeletError(answered, info.name);
-  return streamed(answered, options.follow);
+  const upgrade = call.request.passing?.upgrade;
+  return upgrade && isWebSocket(call.request)
+    ? logOverWebSocket(call.request, upgrade, answered)
+    : streamed(answered, options.follow);
 }
 
 function failed(error: unknown, url: string): unknown {
@@ -69,7 +74,7 @@ function streamed({ response, end }: BackendAnswer, follow: boolean): Answer {
 
 async function kubeletError({ response, end }: BackendAnswer, name: string): Promise<Error> {
   try {
-    const text = await beginningOf(response);
+    const text = await beginningOf(response, errorBytesMax);
     const status = response.statusCode ?? 0;
     if (status === 500) return internalError(new Error(text));
     if (status === 400) return badRequest(text);
@@ -80,15 +85,4 @@ async function kubeletError({ response, end }: BackendAnswer, name: string): Pro
     end();
     response.destroy();
   }
-}
-
-async function beginningOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk.subarray(0, errorBytesMax - bytes));
-    bytes += chunk.length;
-    if (bytes >= errorBytesMax) break;
-  }
-  return Buffer.concat(chunks).toString();
 }

@@ -1,24 +1,23 @@
 /** `pods/exec`, `pods/attach` and `pods/portforward`: connections of SPDY or WebSocket between a client and a kubelet. */
 
-import { badRequest, forbiddenRequest, UnclassifiedError } from '@hangar/api';
+import { badRequest, forbiddenRequest } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
-import { answeredHeaders } from '../aggregation/answer-headers.ts';
-import { pass } from '../aggregation/proxy.ts';
-import { insistOnNoBody, joined } from '../aggregation/tunnel.ts';
-import { closingWith, isStreaming } from '../http/message.ts';
-import type { Answer, Upgrade } from '../http/message.ts';
+import { insistOnNoBody } from '../aggregation/tunnel.ts';
+import type { Answer } from '../http/message.ts';
 import { groupResource } from '../verbs/call.ts';
 import type { Call } from '../verbs/call.ts';
-import { authority, exchange } from './backend-exchange.ts';
-import type { BackendAnswer } from './backend-exchange.ts';
+import { authority } from './backend-exchange.ts';
 import { admitConnection } from './connect-admission.ts';
-import { upgradeError } from './errors.ts';
 import { upgradingHeaders } from './forwarded-headers.ts';
-import type { Backend, BackendRequest } from './node-connections.ts';
+import { offersTunnel, tunneled } from './port-forward-tunnel.ts';
+import { streamCloseProtocol, translated } from './stream-translator.ts';
+import type { RemoteStreams } from './stream-translator.ts';
 import { containerOf, kubeletOn, named, specOf } from './targets.ts';
+import { upgraded } from './upgraded.ts';
+import { isWebSocket, offeredProtocols } from './websocket/handshake.ts';
 
-/** Time limit of the kubelet's answer to a request to switch the protocol. */
-const answerTimeoutMs = 60_000;
+/** Feature of kubelets that accept the WebSocket protocols of clients. */
+const webSocketFeature = 'ExtendWebSocketsToKubelet';
 
 export async function podStream(call: Call): Promise<Answer> {
   const { info, request } = call;
@@ -33,6 +32,13 @@ export async function podStream(call: Call): Promise<Answer> {
   if (!upgrade) throw badRequest('Upgrade request required');
   insistOnNoBody(request);
   const target = targetOf(call, pod, container);
+  if (isWebSocket(request) && !kubelet.features.includes(webSocketFeature)) {
+    if (info.subresource === 'portforward') {
+      if (offersTunnel(request)) return tunneled(call, kubelet, target, upgrade);
+    } else if (offeredProtocols(request).includes(streamCloseProtocol)) {
+      return translated(call, kubelet, target, { upgrade, streams: streamsOf(call) });
+    }
+  }
   const { method } = request;
   const headers = { ...upgradingHeaders(request), host: authority(kubelet) };
   return upgraded(call, kubelet, { method, target, headers }, upgrade);
@@ -43,6 +49,11 @@ async function insistOnCreate(call: Call): Promise<void> {
   const { guard, user, info } = call;
   const { decision, reason, error } = await guard.judge(user, { ...info, verb: 'create' });
   if (decision !== 'allow') throw error ?? forbiddenRequest(groupResource(call), info.name, reason);
+}
+
+function streamsOf({ query }: Call): RemoteStreams {
+  const flag = (name: string): boolean => query.flag(name) ?? false;
+  return { stdin: flag('stdin'), stdout: flag('stdout'), stderr: flag('stderr'), tty: flag('tty') };
 }
 
 /** Path and query of the request to the kubelet. */
@@ -62,47 +73,4 @@ function targetOf({ info, query }: Call, { metadata }: KubeObject, container: st
   }
   const search = parameters.toString();
   return `/${segments.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`;
-}
-
-/** Sends the request, and connects both sides if the backend switches the protocol. Otherwise, returns the response of the backend. */
-export async function upgraded(
-  call: Call,
-  backend: Backend,
-  request: BackendRequest,
-  upgrade: Upgrade,
-): Promise<Answer> {
-  const answered = await exchange(call, backend, { ...request, isAlone: true }, { answerTimeoutMs }).catch(
-    (error: unknown) => {
-      throw upgradeError(error);
-    },
-  );
-  return answered.upgraded
-    ? untilClosed(joined(upgrade, answered.upgraded, answered.response), answered.end)
-    : refused(answered);
-}
-
-const untilClosed = (answer: Answer, end: () => void): Answer => {
-  const { body } = answer;
-  return isStreaming(body) ? { ...answer, body: closingWith(body, end) } : answer;
-};
-
-/** As in kube-apiserver, an error of the backend is passed on; any other response is unexpected. */
-function refused({ response, end }: BackendAnswer): Answer {
-  const status = response.statusCode ?? 0;
-  if (status < 400) {
-    end();
-    response.destroy();
-    throw new UnclassifiedError(`invalid upgrade response: status code ${status}`);
-  }
-  return {
-    status,
-    headers: answeredHeaders(response.rawHeaders),
-    body: {
-      isFinite: true,
-      start(sink) {
-        sink.onClose(end);
-        pass(response, sink);
-      },
-    },
-  };
 }

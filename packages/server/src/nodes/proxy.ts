@@ -20,7 +20,7 @@ import { backendHeaders, upgradingHeaders } from './forwarded-headers.ts';
 import { HtmlLinks, rewrittenLink } from './html-links.ts';
 import type { LinkContext } from './html-links.ts';
 import type { Backend } from './node-connections.ts';
-import { upgraded } from './pod-streams.ts';
+import { upgraded } from './upgraded.ts';
 
 /** A pod may take long for its response, for example as a long poll. */
 const answerTimeoutMs = 600_000;
