@@ -6,7 +6,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configOfKubeconfig, connect } from '@hangar/client';
-import { ConfigMap, Secret } from '@hangar/client/kinds/core-v1';
+import { ConfigMap, Secret, Service } from '@hangar/client/kinds/core-v1';
 import { ControlPlane, ControlPlaneClass, managementNamespace } from '@hangar/controlplane-operator';
 import { joinSecretName } from '../../../operators/controlplane/src/join/material.ts';
 import { textOf } from '../../../operators/controlplane/src/control-plane/kept-secret.ts';
@@ -15,6 +15,7 @@ import { tool } from '../../../tools/tool.ts';
 import { Up } from '../../controlplanes/testing/up.ts';
 import { ControllerManager } from '../../controller-manager/testing/manager.ts';
 import type { NodeNetwork } from '../machine/network.ts';
+import { heartbeat } from './node-plane.ts';
 import type { NodePlane } from './node-plane.ts';
 
 const className = 'nodes';
@@ -52,6 +53,7 @@ export class HangarForNodes implements AsyncDisposable {
         `--kube-scheduler=${scheduler}`,
         '--kube-api-qps=100',
         '--kube-api-burst=200',
+        ...heartbeat.controllerManager,
       ],
     });
     started.move();
@@ -67,12 +69,15 @@ export class HangarForNodes implements AsyncDisposable {
     const text = await this.up.kubeconfig(name);
     await writeFile(kubeconfig, text, { mode: 0o600 });
     const joinSecret = await client.get(Secret, { namespace: managementNamespace(name), name: joinSecretName(name) });
+    const { clientAuthority, dnsAddress } = await clusterFacts(text);
     return {
       name,
       kubeconfig,
+      dnsAddress,
       join: {
         bootstrapKubeconfig: textOf(joinSecret, 'discovery.kubeconfig'),
-        clientAuthority: await clientAuthority(text),
+        clientAuthority,
+        configuration: { ...heartbeat.kubelet, clusterDNS: [dnsAddress] },
       },
       kubeProxyKubeconfig: await this.kubeconfigOf(name, 'system:kube-proxy'),
     };
@@ -104,12 +109,14 @@ export class HangarForNodes implements AsyncDisposable {
   }
 }
 
-/** Returns the CA of the control plane's client certificates, which the kubelet requires of its clients. */
-async function clientAuthority(kubeconfig: string): Promise<string> {
+/** Returns the CA of client certificates, which the kubelet requires of its clients, and the tenth address of the service range. */
+async function clusterFacts(kubeconfig: string): Promise<{ clientAuthority: string; dnsAddress: string }> {
   const client = connect(await configOfKubeconfig(kubeconfig));
   try {
     const key = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
-    return (await client.get(ConfigMap, key)).data!['client-ca-file']!;
+    const { data } = await client.get(ConfigMap, key);
+    const { spec } = await client.get(Service, { namespace: 'default', name: 'kubernetes' });
+    return { clientAuthority: data!['client-ca-file']!, dnsAddress: `${spec!.clusterIP}0` };
   } finally {
     await client.close();
   }

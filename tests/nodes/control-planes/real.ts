@@ -17,9 +17,11 @@ import { Processes } from '../../conformance/servers/processes.ts';
 import { flags } from '../../conformance/components/cluster.ts';
 import type { ComponentName } from '../../conformance/components/cluster.ts';
 import { Kubectl } from '../testing/kubectl.ts';
+import { heartbeat } from './node-plane.ts';
 import type { NodePlane } from './node-plane.ts';
 
 const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+const dnsAddress = '10.96.0.10';
 const world = { clock: systemClock, random: systemRandom };
 const serviceNames = [
   'kubernetes',
@@ -95,14 +97,16 @@ export async function startRealNodePlane(address: string): Promise<RealNodePlane
       signing: { certificate: files.ca, key: files.caKey },
       kubeconfigOf: (name: ComponentName) => kubeconfigOf(`system:${name}`),
     };
+    const more = { 'kube-controller-manager': heartbeat.controllerManager, 'kube-scheduler': [] };
     for (const name of ['kube-controller-manager', 'kube-scheduler'] as const) {
       const credentials = await installation.kubeconfigOf(name);
-      processes.run(await tool(name), [`--kubeconfig=${credentials}`, ...flags[name](installation)]);
+      processes.run(await tool(name), [`--kubeconfig=${credentials}`, ...flags[name](installation), ...more[name]]);
     }
     const token = await allowJoins(await Kubectl.of(kubeconfig));
     return {
       name: 'real',
       kubeconfig,
+      dnsAddress,
       join: {
         clientAuthority: authority.certificate,
         bootstrapKubeconfig: kubeconfigText({
@@ -113,7 +117,7 @@ export async function startRealNodePlane(address: string): Promise<RealNodePlane
           credentials: { token },
         }),
         // Its certificate is not verified, as in a cluster of kubeadm.
-        configuration: { serverTLSBootstrap: false },
+        configuration: { ...heartbeat.kubelet, serverTLSBootstrap: false, clusterDNS: [dnsAddress] },
       },
       kubeProxyKubeconfig: await kubeconfigOf('system:kube-proxy'),
       [Symbol.asyncDispose]: processes.stop,

@@ -79,7 +79,6 @@ const kubeletConfiguration = ({ folder, cgroup }: KubeletOptions): object => ({
   serverTLSBootstrap: true,
   resolvConf: join(folder, 'resolv.conf'),
   clusterDomain: 'cluster.local',
-  clusterDNS: ['10.96.0.10'],
   // Several nodes of one machine must not share it.
   readOnlyPort: 0,
 });
