@@ -11,6 +11,7 @@ import { TokenCleanerController } from './bootstrap-tokens/token-cleaner.ts';
 import { ClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.ts';
 import { CsrApproverController } from './csr/approver.ts';
 import { CsrCleanerController } from './csr/cleaner.ts';
+import { KubeletServingApproverController } from './csr/kubelet-serving-approver.ts';
 import { CsrSignerController } from './csr/signer.ts';
 import { RootCaController } from './root-ca/root-ca.ts';
 import { ServiceAccountsController } from './service-accounts/service-accounts.ts';
@@ -49,4 +50,5 @@ const homeControllers = (world: ControllerWorld): FleetController[] => [
   new BootstrapSignerController(world),
   new TokenCleanerController(world),
   new CsrSignerController(world),
+  new KubeletServingApproverController(),
 ];

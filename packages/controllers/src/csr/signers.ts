@@ -3,6 +3,7 @@
 import type { RequestedCertificate } from '@hangar/pki';
 
 export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet';
+export const kubeletServingSigner = 'kubernetes.io/kubelet-serving';
 
 /** Returns undefined if the request can be signed. */
 type Check = (request: RequestedCertificate, usages: ReadonlySet<string>) => string | undefined;
@@ -11,7 +12,7 @@ type Check = (request: RequestedCertificate, usages: ReadonlySet<string>) => str
 export const signers: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['kubernetes.io/kube-apiserver-client', (_request, usages) => clientUsagesProblem(usages)],
   [kubeletClientSigner, kubeletClientProblem],
-  ['kubernetes.io/kubelet-serving', kubeletServingProblem],
+  [kubeletServingSigner, kubeletServingProblem],
   // Signs any request: kept by Kubernetes for clients from before signers had names.
   ['kubernetes.io/legacy-unknown', () => undefined],
 ]);
@@ -35,7 +36,7 @@ export function kubeletClientProblem(request: RequestedCertificate, usages: Read
   return nodeUsagesProblem(usages, 'client auth');
 }
 
-function kubeletServingProblem(request: RequestedCertificate, usages: ReadonlySet<string>): string | undefined {
+export function kubeletServingProblem(request: RequestedCertificate, usages: ReadonlySet<string>): string | undefined {
   if (!isOfNodes(request)) return 'subject organization is not system:nodes';
   if (request.dnsNames.length === 0 && request.ipAddresses.length === 0) return 'DNS or IP subjectAltName is required';
   if (request.emailAddresses.length > 0) return 'Email subjectAltNames are not allowed';
