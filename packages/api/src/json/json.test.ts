@@ -17,6 +17,9 @@ const malformed: [text: string, message: string][] = [
   ['[1 2]', `invalid character '2' after array element`],
   ['"\\x"', `invalid character 'x' in string escape code`],
   ['"\\u12g4"', `invalid character 'g' in \\u hexadecimal character escape`],
+  ['"\\n\\u12"', `invalid character '"' in \\u hexadecimal character escape`],
+  ['"\\"\\u0041\\x', `invalid character 'x' in string escape code`],
+  ['"\\"a', 'unexpected end of JSON input'],
   ['"a\nb"', `invalid character '\\n' in string literal`],
   ['nulx', `invalid character 'x' in literal null (expecting 'l')`],
   ['-x', `invalid character 'x' in numeric literal`],
@@ -125,6 +128,7 @@ test('prototypes are out of reach', () => {
 test('what is not UTF-8 and half surrogates become U+FFFD, as in kube-apiserver', () => {
   assert.deepEqual(parseJson(Buffer.from([0x22, 0xff, 0xfe, 0x22])).value, '\ufffd\ufffd');
   assert.deepEqual(parseJson('{"a":"\\ud800"}').value, { a: '\ufffd' });
+  assert.deepEqual(parseJson('{"\\ud800":1,"a":"\\\\\\"\\ud83dx"}').value, { '\ufffd': 1, a: '\\"\ufffdx' });
   assert.deepEqual(parseJson('"\\ud83d\\ude00"').value, '😀');
 });
 
@@ -164,6 +168,7 @@ test('the slow parser accepts and refuses what JSON.parse accepts and refuses', 
     'null',
     ' ',
     '\\',
+    'u00',
     'a',
     '0',
   );

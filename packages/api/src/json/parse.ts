@@ -44,8 +44,7 @@ export function parseJson(
     throw new ApiError('MalformedJson', 'the body is not JSON', { cause: error });
   }
   if (counts.mayOverflow) refuseInfinite(value);
-  if (text.includes('\\u') && escapedSurrogate.test(text))
-    return { ...parseSlowly(text), ...(findRepeated ? {} : { repeated: none }) };
+  if (mayHaveSurrogates(text)) return { ...parseSlowly(text), ...(findRepeated ? {} : { repeated: none }) };
   if (findRepeated && countMembers(value) !== counts.members) return parseSlowly(text);
   return { value, repeated: none };
 }
@@ -58,6 +57,11 @@ export const tooHeavy = (): ApiError =>
 
 /** An escaped surrogate: possibly half of a pair. */
 const escapedSurrogate = /\\u[dD][89a-fA-F]/;
+/** `includes` is faster in short texts, and slower in texts of many backslashes. */
+const shortLengthMax = 64 * 1024;
+
+const mayHaveSurrogates = (text: string): boolean =>
+  (text.length > shortLengthMax || text.includes('\\u')) && escapedSurrogate.test(text);
 
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');

@@ -133,10 +133,13 @@ export function weightOf(value: unknown, max: number): number {
 
 /** The position of the closing quote; -1 when there is none. */
 function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let backslashes = 0;
-    while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes++;
-    if (backslashes % 2 === 0) return at;
+  const first = text.indexOf('"', start + 1);
+  if (first < 0 || text.charCodeAt(first - 1) !== 0x5c) return first;
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) return at;
+    // The next character is escaped.
+    if (code === 0x5c) at++;
   }
   return -1;
 }

@@ -99,22 +99,37 @@ class SlowParser {
   }
 
   #string(): string {
-    const start = this.#at++;
+    const start = this.#at;
+    const text = this.#text;
     let isPlain = true;
-    for (;;) {
-      const code = this.#text.charCodeAt(this.#at);
-      if (code === 0x22) break;
-      if (Number.isNaN(code) || code < 0x20) throw this.#unexpected('in string literal');
+    let end = start + 1;
+    for (let code = text.charCodeAt(end); code !== 0x22; code = text.charCodeAt(end)) {
+      if (Number.isNaN(code) || code < 0x20) this.#failInString();
       if (code === 0x5c) {
         isPlain = false;
-        this.#at++;
-        this.#checkEscape();
+        end++;
       }
-      this.#at++;
+      end++;
     }
-    const end = ++this.#at;
-    if (isPlain) return this.#text.slice(start + 1, end - 1);
-    return (JSON.parse(this.#text.slice(start, end)) as string).toWellFormed();
+    this.#at = ++end;
+    if (isPlain) return text.slice(start + 1, end - 1);
+    try {
+      return (JSON.parse(text.slice(start, end)) as string).toWellFormed();
+    } catch {
+      this.#at = start;
+      return this.#failInString();
+    }
+  }
+
+  /** Finds the first error in the string that begins here, and throws it. */
+  #failInString(): never {
+    for (this.#at++; ; this.#at++) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (Number.isNaN(code) || code < 0x20) throw this.#unexpected('in string literal');
+      if (code !== 0x5c) continue;
+      this.#at++;
+      this.#checkEscape();
+    }
   }
 
   #checkEscape(): void {
