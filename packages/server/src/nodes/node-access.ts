@@ -7,6 +7,7 @@ import { NodeConnections } from './node-connections.ts';
 import type { NodeCredentials } from './node-connections.ts';
 import type { Outbound } from '../outbound/index.ts';
 import { StreamLimit } from './stream-limit.ts';
+import type { TotalStreams } from './stream-limit.ts';
 
 /** Settings of the nodes of a control plane. */
 export interface NodeOptions {
@@ -20,8 +21,8 @@ export interface NodeOptions {
   readonly dialer?: NodeDialer;
   /** Returns the tunnel while an agent is connected. It then opens all connections. */
   readonly tunnel?: () => NodeDialer | undefined;
-  /** Limit of all control planes of the process. */
-  readonly streams?: StreamLimit;
+  /** Streams of all control planes of the process. */
+  readonly totalStreams?: TotalStreams;
   /** Connections that may be open at the same time. */
   readonly streamsMax?: number;
 }
@@ -58,7 +59,7 @@ export class NodeAccess {
     this.connections = new NodeConnections({ dialer, credentials, clock });
     this.preferredAddressTypes = options.preferredAddressTypes ?? defaultAddressTypes;
     const max = options.streamsMax ?? defaultStreamsMax;
-    this.#limit = new StreamLimit(max, `control plane "${plane}"`, options.streams);
+    this.#limit = new StreamLimit(max, plane, options.totalStreams);
   }
 
   /** Number of open streams. */

@@ -20,6 +20,7 @@ import type { ControlPlane } from '../control-plane.ts';
 import type { CacheBudget } from '../objects/cache-budget.ts';
 import type { Outbound } from '../outbound/index.ts';
 import { isAgentRequest, Tunnel } from '../nodes/tunnel/index.ts';
+import type { TotalStreams } from '../nodes/stream-limit.ts';
 import { openControlPlane } from '../open-control-plane.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import type { RequestInfo } from '../request/info.ts';
@@ -68,6 +69,8 @@ export interface TenantWorld
   readonly fairQueue?: FairQueue;
   /** For tests: `request PATH USER` is hit with each authenticated request to a tenant. */
   readonly failpoints?: Failpoints;
+  /** Connections to nodes of all tenants. */
+  readonly nodeStreams: TotalStreams;
   /** Guard of the management plane; it authenticates platform administrators. */
   readonly rootGuard: () => Guard;
   /** Returns the URL of the control plane with this path. */
@@ -124,6 +127,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     outbound,
     nodes: {
       networks: () => link.tenant().spec.nodes?.networks,
+      totalStreams: world.nodeStreams,
       credentials: kubeletCredentials({ keys, clock, random }),
       tunnel: () => (link.tenant().spec.nodes?.enabled && tunnel.isConnected ? tunnel : undefined),
     },

@@ -7,6 +7,7 @@ import type { BootstrapOptions } from '../bootstrap/objects.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { closingWith, isStreaming } from '../http/message.ts';
 import type { Answer, Handler, ServerRequest } from '../http/message.ts';
+import { TotalStreams } from '../nodes/stream-limit.ts';
 import { errorAnswer } from '../objects/answers.ts';
 import { unauthorized } from '@hangar/api';
 import type { StatusError } from '@hangar/api';
@@ -48,7 +49,7 @@ const lazily = lazy(() => require('./lazily.ts') as typeof Lazily);
 
 export interface TenancyOptions extends Omit<
   TenantWorld,
-  'base' | 'usage' | 'tenantMetrics' | 'requestMetrics' | 'serverId' | 'hasNodes'
+  'base' | 'usage' | 'tenantMetrics' | 'requestMetrics' | 'serverId' | 'hasNodes' | 'nodeStreams'
 > {
   /** The management plane, which holds the Tenant objects. */
   readonly root: ControlPlane;
@@ -118,6 +119,7 @@ export class Tenancy {
       requestMetrics,
       serverId,
       hasNodes,
+      nodeStreams: new TotalStreams(),
     };
     this.#wildcard = lazy(() => new (lazily().Wildcard)({ world: this.#world, root }));
     this.#wildcardServer = lazy(

@@ -30,6 +30,8 @@ export interface TestKubelet extends AsyncDisposable {
     readonly url: string;
     readonly headers: IncomingMessage['headers'];
     readonly user: string;
+    /** Whether the client certificate is of the CA of the serving certificate. */
+    readonly isAuthorized: boolean;
   }[];
   readonly connections: number;
 }
@@ -40,10 +42,17 @@ export async function startKubelet(options: KubeletOptions): Promise<TestKubelet
   const requests: TestKubelet['requests'] = [];
   const record = ({ method = '', url = '', headers, socket }: IncomingMessage): void => {
     const subject = (socket as TLSSocket).getPeerCertificate?.().subject as { CN?: string } | undefined;
-    requests.push({ method, url, headers, user: subject?.CN ?? '' });
+    const { authorized: isAuthorized } = socket as TLSSocket;
+    requests.push({ method, url, headers, user: subject?.CN ?? '', isAuthorized });
   };
   const server = createServer(
-    { key: serving.key, cert: serving.certificate, requestCert: true, rejectUnauthorized: false },
+    {
+      key: serving.key,
+      cert: serving.certificate,
+      ca: authority.certificate,
+      requestCert: true,
+      rejectUnauthorized: false,
+    },
     (request, response) => {
       record(request);
       handler(request, response);
