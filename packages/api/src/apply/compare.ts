@@ -7,7 +7,7 @@ import { isObject } from '../object.ts';
 import type { JsonObject } from '../object.ts';
 import type { FieldSet } from './field-set.ts';
 import { leaf, noFields, partOf, union } from './field-set.ts';
-import { everyField } from './fields-of.ts';
+import { everyField, everyItem } from './fields-of.ts';
 import { nodeOfItems, nodeOfKeys } from './known-nodes.ts';
 import type { Alternative, ListMerge, MergeType } from './merge-type.ts';
 import { MapMerge, untypedAtomic } from './merge-type.ts';
@@ -120,7 +120,8 @@ interface Parts {
 
 function compareMaps(map: MapMerge, before: JsonObject, after: JsonObject): NodeDifference | undefined {
   let gathered: Gathered | undefined;
-  for (const key of Object.keys(after)) {
+  // Does not copy the keys. Objects of a request inherit none.
+  for (const key in after) {
     const right = after[key];
     const left = Object.hasOwn(before, key) ? before[key] : undefined;
     if (left === right || right === undefined) continue;
@@ -132,7 +133,7 @@ function compareMaps(map: MapMerge, before: JsonObject, after: JsonObject): Node
       if (found) (gathered ??= new Gathered(map)).add(key, found);
     }
   }
-  for (const key of Object.keys(before)) {
+  for (const key in before) {
     const left = before[key];
     if (left === undefined || (Object.hasOwn(after, key) && after[key] !== undefined)) continue;
     const type = map.typeOf(key) ?? untypedAtomic;
@@ -142,6 +143,7 @@ function compareMaps(map: MapMerge, before: JsonObject, after: JsonObject): Node
 }
 
 function compareLists(list: ListMerge, before: readonly unknown[], after: readonly unknown[]): NodeDifference {
+  if (before.length === 0) return { changed: everyItem(list, after, false), removed: undefined };
   const part = partOf(list, before.length + after.length);
   const left = part(() => itemsByElement(list, before));
   const right = part(() => itemsByElement(list, after));

@@ -7,7 +7,7 @@
 import { isObject } from '../object.ts';
 import type { JsonObject } from '../object.ts';
 import type { FieldSet } from './field-set.ts';
-import { leaf, noFields, partOf } from './field-set.ts';
+import { atOnce, leaf, noFields, partOf } from './field-set.ts';
 import { nodeOfItems, nodeOfKeys } from './known-nodes.ts';
 import type { ListMerge, MapMerge, MergeType } from './merge-type.ts';
 import { untypedAtomic } from './merge-type.ts';
@@ -48,23 +48,52 @@ function appliedKeys(map: MapMerge, object: JsonObject, isSelf: boolean): FieldS
 }
 
 function appliedItems(list: ListMerge, items: readonly unknown[], isSelf: boolean): FieldSet | undefined {
-  const nodes = new Map<string, FieldSet>();
+  if (items.length === 0) return isSelf ? leaf : undefined;
+  return nodeOfList(list, items, isSelf, appliedItem);
+}
+
+const appliedItem = (type: MergeType, item: unknown): FieldSet => applied(type, item, true)!;
+
+/** Lists with more items find duplicates with a map. */
+const fewItems = 16;
+
+/** Parts of duplicate items have no owner. */
+function nodeOfList(
+  list: ListMerge,
+  items: readonly unknown[],
+  isSelf: boolean,
+  fieldsOf: (type: MergeType, item: unknown) => FieldSet,
+): FieldSet {
   const part = partOf(list, items.length);
-  const elements = part(() => items.map((item) => itemElement(list, item)));
-  for (const [at, item] of items.entries()) {
-    const element = elements[at]!;
-    // Parts of duplicate items have no owner.
-    nodes.set(element, nodes.has(element) ? leaf : part(() => applied(list.element, item, true)!));
+  const elements = part === atOnce ? elementsOf(list, items) : part(() => elementsOf(list, items));
+  const places = items.length > fewItems ? new Map<string, number>() : undefined;
+  const names: string[] = [];
+  const nodes: FieldSet[] = [];
+  for (let i = 0; i < items.length; i++) {
+    const element = elements[i]!;
+    const other = places ? (places.get(element) ?? -1) : names.indexOf(element);
+    if (other >= 0) {
+      nodes[other] = leaf;
+      continue;
+    }
+    places?.set(element, names.length);
+    names.push(element);
+    nodes.push(part === atOnce ? fieldsOf(list.element, items[i]) : part(() => fieldsOf(list.element, items[i])));
   }
-  if (nodes.size === 0) return isSelf ? leaf : undefined;
-  return nodeOfItems(list, isSelf, [...nodes.keys()], [...nodes.values()]);
+  return nodeOfItems(list, isSelf, names, nodes);
+}
+
+function elementsOf(list: ListMerge, items: readonly unknown[]): string[] {
+  const elements: string[] = [];
+  for (let i = 0; i < items.length; i++) elements.push(itemElement(list, items[i]));
+  return elements;
 }
 
 /** Returns the value's own field and everything below it. */
 export function everyField(type: MergeType, value: unknown): FieldSet {
   if (typeof value !== 'object' || value === null) return leaf;
   if (Array.isArray(value)) {
-    return type.list && !type.list.isAtomic && value.length > 0 ? everyItem(type.list, value) : leaf;
+    return type.list && !type.list.isAtomic && value.length > 0 ? everyItem(type.list, value, true) : leaf;
   }
   return type.map && !type.map.isAtomic ? everyKey(type.map, value as JsonObject) : leaf;
 }
@@ -72,7 +101,8 @@ export function everyField(type: MergeType, value: unknown): FieldSet {
 function everyKey(map: MapMerge, object: JsonObject): FieldSet {
   const keys: string[] = [];
   const children: FieldSet[] = [];
-  for (const key of Object.keys(object)) {
+  // Does not copy the keys. Objects of a request inherit none.
+  for (const key in object) {
     const value = object[key];
     if (value === undefined) continue;
     keys.push(key);
@@ -81,13 +111,6 @@ function everyKey(map: MapMerge, object: JsonObject): FieldSet {
   return keys.length === 0 ? leaf : nodeOfKeys(map, true, keys, children);
 }
 
-function everyItem(list: ListMerge, items: readonly unknown[]): FieldSet {
-  const nodes = new Map<string, FieldSet>();
-  const part = partOf(list, items.length);
-  const elements = part(() => items.map((item) => itemElement(list, item)));
-  for (const [at, item] of items.entries()) {
-    const element = elements[at]!;
-    nodes.set(element, nodes.has(element) ? leaf : part(() => everyField(list.element, item)));
-  }
-  return nodeOfItems(list, true, [...nodes.keys()], [...nodes.values()]);
-}
+/** Returns the items of a list that is not empty and everything below them; with `isSelf` the list's own field, too. */
+export const everyItem = (list: ListMerge, items: readonly unknown[], isSelf: boolean): FieldSet =>
+  nodeOfList(list, items, isSelf, everyField);

@@ -31,13 +31,14 @@ export function equalValues(a: unknown, b: unknown): boolean {
 
 function equalObjects(a: Readonly<JsonObject>, b: Readonly<JsonObject>): boolean {
   let count = 0;
-  for (const key of Object.keys(a)) {
+  // Does not copy the keys. Parsed objects inherit none.
+  for (const key in a) {
     const value = a[key];
     if (value === undefined) continue;
     count++;
     if (!Object.hasOwn(b, key) || !equalValues(value, b[key])) return false;
   }
-  for (const key of Object.keys(b)) if (b[key] !== undefined) count--;
+  for (const key in b) if (b[key] !== undefined) count--;
   return count === 0;
 }
 
@@ -50,11 +51,14 @@ export function cloneValue(value: unknown): unknown {
   return copy;
 }
 
+/** Texts that are written without escapes. */
+const plainText = /^[\w ./:@=+,-]*$/;
 const htmlCharacters = /[<>&\u2028\u2029]/;
 const everyHtmlCharacter = /[<>&\u2028\u2029]/g;
 
 /** JSON as Go writes it: sorted keys, and `<`, `>` and `&` escaped. */
 export function goJson(value: unknown): string {
+  if (typeof value === 'string' && plainText.test(value)) return `"${value}"`;
   if (isObject(value) || Array.isArray(value)) return goJsonOfContainer(value);
   const text = JSON.stringify(value) ?? 'null';
   if (!htmlCharacters.test(text)) return text;

@@ -51,6 +51,7 @@ interface Pass {
 
 /** A struct's fields in Go's order, inlined ones expanded, with an index by key. */
 interface Plan {
+  readonly isKind: boolean;
   readonly fields: readonly Field[];
   readonly indexOf: ReadonlyMap<string, number>;
   /** Indexes of fields that Go writes although they are absent, ascending. */
@@ -64,6 +65,7 @@ function planOf(struct: StructType): Plan {
   if (!plan) {
     const fields = expanded(struct);
     plan = {
+      isKind: struct.isKind,
       fields,
       indexOf: new Map(fields.map((field, index) => [field.name, index])),
       written: fields.flatMap((field, index) => (isWrittenWhenAbsent(field) ? [index] : [])),
@@ -81,22 +83,26 @@ const isWrittenWhenAbsent = (field: Field): boolean =>
 
 function filled(struct: StructType, object: Readonly<JsonObject>, depth: number, pass: Pass): JsonObject {
   if (depth > depthMax) throw new ApiError('TooDeep', 'the object is nested too deeply');
-  const { fields, indexOf, written } = planOf(struct);
-  const given = orderedIndexes(struct, object, indexOf, pass);
+  const plan = planOf(struct);
+  const { fields, written } = plan;
+  const indexes: number[] = [];
+  const isAsGiven = collectIndexes(plan, object, indexes, pass);
   /** Undefined while the argument itself is the result. */
-  let into: JsonObject | undefined = given.isAsGiven && pass.sharesParts && !struct.isKind ? undefined : {};
+  let into: JsonObject | undefined = isAsGiven && pass.sharesParts && !struct.isKind ? undefined : {};
   if (into && struct.isKind) copyKind(object, into, pass);
   let next = 0;
-  for (const index of given.indexes) {
+  for (let i = 0; i < indexes.length; i++) {
+    const index = indexes[i]!;
     for (; next < written.length && written[next]! < index; next++) {
       into ??= fieldsBefore(index, fields, object);
       writeAbsent(fields[written[next]!]!, into, depth);
     }
     if (written[next] === index) next++;
     const field = fields[index]!;
-    const value = valueOf(field.type, object[field.name], depth, pass);
+    const given = object[field.name];
+    const value = valueOf(field.type, given, depth, pass);
     const isLeftOut = isOmitted(field, value);
-    if (!into && (isLeftOut || value !== object[field.name])) into = fieldsBefore(index, fields, object);
+    if (!into && (isLeftOut || value !== given)) into = fieldsBefore(index, fields, object);
     if (into && !isLeftOut) into[field.name] = value;
   }
   for (; next < written.length; next++) {
@@ -117,34 +123,37 @@ function fieldsBefore(index: number, fields: readonly Field[], object: Readonly<
   return into;
 }
 
-interface Given {
-  readonly indexes: readonly number[];
-  /** Every key is a field with a value, and all are in Go's order. */
-  readonly isAsGiven: boolean;
-}
-
-/** Returns the indexes of the keys that have a value and are fields, ascending. */
-function orderedIndexes(
-  { isKind }: StructType,
+/**
+ * Adds the indexes of the keys that have a value and are fields, ascending. Returns whether every key is a field with a value, and all are in
+ * Go's order. `for … in` neither copies the keys nor looks up the values by name; parsed objects inherit no keys.
+ */
+function collectIndexes(
+  { isKind, indexOf }: Plan,
   object: Readonly<JsonObject>,
-  indexOf: ReadonlyMap<string, number>,
+  indexes: number[],
   pass: Pass,
-): Given {
-  const indexes: number[] = [];
-  let isOrdered = true;
-  const keys = Object.keys(object);
-  for (const key of keys) {
+): boolean {
+  let isAsGiven = true;
+  for (const key in object) {
+    const value = object[key];
     const index = indexOf.get(key);
     if (index === undefined) {
       if (!isKind || (key !== 'kind' && key !== 'apiVersion')) pass.isExact = false;
-      continue;
-    }
-    if (object[key] === null || object[key] === undefined) continue;
-    if (indexes.length > 0 && indexes.at(-1)! > index) isOrdered = false;
-    indexes.push(index);
+      isAsGiven = false;
+    } else if (value === null || value === undefined) isAsGiven = false;
+    else if (insertAscending(indexes, index)) isAsGiven = false;
   }
-  if (!isOrdered) indexes.sort((a, b) => a - b);
-  return { indexes, isAsGiven: isOrdered && indexes.length === keys.length };
+  return isAsGiven;
+}
+
+/** Returns whether the index is less than another one. Objects have few fields, most of them in order or defaulted at the end. */
+function insertAscending(indexes: number[], index: number): boolean {
+  let at = indexes.length;
+  indexes.push(index);
+  if (at === 0 || indexes[at - 1]! < index) return false;
+  for (; at > 0 && indexes[at - 1]! > index; at--) indexes[at] = indexes[at - 1]!;
+  indexes[at] = index;
+  return true;
 }
 
 /** Kinds within kinds, such as a stateful set's claims, have kind and apiVersion too. */

@@ -152,10 +152,10 @@ export function countMembers(value: unknown): number {
     for (let i = 0; i < value.length; i++) members += countMembers(value[i]);
     return members;
   }
-  const object = value as Record<string, unknown>;
-  for (const key of Object.keys(object)) {
+  // Does not copy the keys. Parsed objects inherit none.
+  for (const key in value) {
     members++;
-    const inner = object[key];
+    const inner = (value as Record<string, unknown>)[key];
     if (typeof inner === 'object' && inner !== null) members += countMembers(inner);
   }
   return members;

@@ -31,7 +31,7 @@ function nullsIn(value: object): Found {
     }
     return found;
   }
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     const member = (value as JsonObject)[name];
     // No rule checks managedFields, and they can be large.
     if (typeof member !== 'object' || name === 'managedFields') continue;
