@@ -5,14 +5,19 @@ import type { ContainerPort } from '../types/pod.ts';
 import type { Visited } from './containers-of.ts';
 
 interface Place {
+  /** Of the container. */
   readonly path: string;
+  readonly index: number;
   readonly port: ContainerPort;
 }
 
+const pathOf = (place: Place): string => index(child(place.path, 'ports'), place.index);
+
 export function portWarnings(containers: readonly Visited[]): string[] {
-  const places = containers.flatMap(({ container, path }) =>
-    (container.ports ?? []).map((port, i): Place => ({ path: index(child(path, 'ports'), i), port })),
-  );
+  const places: Place[] = [];
+  for (const { container, path } of containers) {
+    for (const [i, port] of (container.ports ?? []).entries()) places.push({ path, index: i, port });
+  }
   return [...overlaps(places), ...repeatedNames(places)];
 }
 
@@ -20,19 +25,23 @@ function overlaps(places: readonly Place[]): string[] {
   const warnings: string[] = [];
   const known = new Map<string, Place[]>();
   for (const place of places) {
-    const { port, path } = place;
+    const { port } = place;
     const { containerPort = 0, protocol = '', hostIP = '', hostPort = 0, name = '' } = port;
     if (hostIP !== '' && hostPort === 0) {
       const shown = `{Name:${name} HostPort:0 ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
-      warnings.push(`${path}: hostIP set without hostPort: ${shown}`);
+      warnings.push(`${pathOf(place)}: hostIP set without hostPort: ${shown}`);
     }
     const same = `${containerPort}/${protocol}`;
-    const others = known.get(same) ?? [];
+    const others = known.get(same);
+    if (!others) {
+      known.set(same, [place]);
+      continue;
+    }
     for (const other of others) {
       const relation = relationOf(port, other.port);
-      if (relation) warnings.push(`${path}: ${relation} port definition with ${other.path}`);
+      if (relation) warnings.push(`${pathOf(place)}: ${relation} port definition with ${pathOf(other)}`);
     }
-    known.set(same, [...others, place]);
+    others.push(place);
   }
   return warnings;
 }
@@ -47,13 +56,20 @@ function relationOf(
 }
 
 function repeatedNames(places: readonly Place[]): string[] {
-  const known = new Map<string, string>();
-  return places.flatMap(({ path, port: { name = '' } }) => {
-    const other = known.get(name);
-    if (name !== '' && other === undefined) known.set(name, path);
-    if (name === '' || other === undefined) return [];
-    return [
+  const warnings: string[] = [];
+  const known = new Map<string, Place>();
+  for (const place of places) {
+    const { name = '' } = place.port;
+    if (name === '') continue;
+    const first = known.get(name);
+    if (!first) {
+      known.set(name, place);
+      continue;
+    }
+    const [path, other] = [pathOf(place), pathOf(first)];
+    warnings.push(
       `${path}: duplicate port name ${quote(name)} with ${other}, services and probes that select ports by name will use ${other}`,
-    ];
-  });
+    );
+  }
+  return warnings;
 }

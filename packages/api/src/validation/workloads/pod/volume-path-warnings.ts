@@ -1,7 +1,7 @@
 /** Files of a volume with the same path. */
 
 import { quote } from '../../../status/field-error.ts';
-import { isSet } from '../base/checks.ts';
+import { isEmptyObject } from '../../../apply/values.ts';
 import type { Volume, VolumeProjection } from '../types/volume.ts';
 
 interface Place {
@@ -10,28 +10,30 @@ interface Place {
 }
 
 export function overlapWarnings(volumes: readonly Volume[]): string[] {
-  return volumes.filter(hasFiles).flatMap((volume) => {
-    const warn = (kind: string, places: readonly Place[]): string[] =>
-      overlaps(places).map((text) => `volume ${quote(volume.name ?? '')} (${kind}): overlapping paths: ${text}`);
-    const { configMap, secret, downwardAPI, projected } = volume;
-    return [
-      ...warn(`ConfigMap ${quote(configMap?.name ?? '')}`, placesOf(configMap?.items)),
-      ...warn(`Secret ${quote(secret?.secretName ?? '')}`, placesOf(secret?.items)),
-      ...warn('DownwardAPI', placesOf(downwardAPI?.items)),
-      ...(projected?.sources ?? [])
-        .filter((source) => Object.keys(source).length === 0)
-        .map(() => `volume ${quote(volume.name ?? '')} (Projected) has no sources provided`),
-      ...warn('Projected', (projected?.sources ?? []).flatMap(projectedPlaces)),
-    ];
-  });
+  const warnings: string[] = [];
+  for (const { name = '', configMap, secret, downwardAPI, projected } of volumes) {
+    const add = (kind: string, places: readonly Place[]): void => {
+      for (const text of overlaps(places)) {
+        warnings.push(`volume ${quote(name)} (${kind}): overlapping paths: ${text}`);
+      }
+    };
+    if (isSeveral(configMap?.items)) add(`ConfigMap ${quote(configMap!.name ?? '')}`, placesOf(configMap!.items));
+    if (isSeveral(secret?.items)) add(`Secret ${quote(secret!.secretName ?? '')}`, placesOf(secret!.items));
+    if (isSeveral(downwardAPI?.items)) add('DownwardAPI', placesOf(downwardAPI!.items));
+    const sources = projected?.sources ?? [];
+    for (const source of sources) {
+      if (isEmptyObject(source)) warnings.push(`volume ${quote(name)} (Projected) has no sources provided`);
+    }
+    if (sources.length > 0) add('Projected', sources.flatMap(projectedPlaces));
+  }
+  return warnings;
 }
 
 /** Other volumes, such as `emptyDir`, have no declared files; and a single file has no overlap. */
-const hasFiles = ({ configMap, secret, downwardAPI, projected }: Volume): boolean =>
-  [configMap, secret, downwardAPI].some((source) => (source?.items?.length ?? 0) > 1) || isSet(projected);
+const isSeveral = (items: readonly unknown[] | null | undefined): boolean => (items?.length ?? 0) > 1;
 
 const placesOf = (items: readonly { readonly path?: string }[] | null | undefined, source = ''): Place[] =>
-  (items ?? []).map(({ path = '' }) => ({ path: path.replace(/\/+$/, ''), source }));
+  (items ?? []).map(({ path = '' }) => ({ path: path.endsWith('/') ? path.replace(/\/+$/, '') : path, source }));
 
 function projectedPlaces(projection: VolumeProjection): Place[] {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = projection;
@@ -55,14 +57,23 @@ function projectedPlaces(projection: VolumeProjection): Place[] {
 const placesMax = 1000;
 
 function overlaps(places: readonly Place[]): string[] {
-  if (places.length < 2) return [];
+  const found: string[] = [];
+  if (places.length < 2) return found;
   const known = places.slice(0, placesMax).filter(({ path }) => path !== '');
-  return known.flatMap((place, i) =>
-    known
-      .slice(0, i)
-      .filter(({ path }) => `${path}/`.startsWith(`${place.path}/`) || `${place.path}/`.startsWith(`${path}/`))
-      .map((other) => `${show(place)} with ${show(other)}`),
-  );
+  for (let i = 1; i < known.length; i++) {
+    const place = known[i]!;
+    for (let j = 0; j < i; j++) {
+      const other = known[j]!;
+      if (isWithin(other.path, place.path) || isWithin(place.path, other.path)) {
+        found.push(`${show(place)} with ${show(other)}`);
+      }
+    }
+  }
+  return found;
 }
+
+/** Reports whether the path is the folder or is below it. */
+const isWithin = (path: string, folder: string): boolean =>
+  path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/');
 
 const show = ({ path, source }: Place): string => (source === '' ? quote(path) : `${quote(path)} (${source})`);

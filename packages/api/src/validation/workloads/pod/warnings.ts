@@ -11,6 +11,7 @@ import type { ResourceList } from '../base/quantities.ts';
 import type { Container, NodeSelectorTerm, PodAffinityTerm, PodSpec, PodTemplate } from '../types/pod.ts';
 import type { PersistentVolumeClaimSpec } from '../types/volume.ts';
 import { appArmorPrefix, seccompContainerPrefix, seccompPodAnnotation } from './annotations.ts';
+import type { Visited } from './containers-of.ts';
 import { visitContainers } from './containers-of.ts';
 import { specOf } from './pod.ts';
 import { portWarnings } from './port-warnings.ts';
@@ -42,6 +43,7 @@ export function makerNameWarnings(name: string): string[] {
 export function templateWarnings(path: string, template: PodTemplate): string[] {
   const spec = template.spec ?? {};
   const specPath = child(path, 'spec');
+  const containers = visitContainers(spec, specPath);
   return [
     ...nodeLabelWarnings(specPath, spec),
     ...spreadWarnings(child(specPath, 'topologySpreadConstraints'), spec),
@@ -50,8 +52,8 @@ export function templateWarnings(path: string, template: PodTemplate): string[] 
     ...overlapWarnings(spec.volumes ?? []),
     ...repetitionWarnings(specPath, spec),
     ...fractionWarnings(child(specPath, 'overhead'), spec.overhead),
-    ...profileWarnings(path, template),
-    ...portWarnings(visitContainers(spec, specPath)),
+    ...profileWarnings(path, template, containers),
+    ...portWarnings(containers),
     ...((spec.terminationGracePeriodSeconds ?? 0) < 0
       ? [
           `${child(specPath, 'terminationGracePeriodSeconds')}: must be >= 0; negative values are invalid and will be treated as 1`,
@@ -126,28 +128,31 @@ const oldAnnotations = [
   ['security.alpha.kubernetes.io/unsafe-sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
 ] as const;
 
-const annotationWarnings = (path: string, { metadata }: PodTemplate): string[] =>
-  oldAnnotations
-    .filter(([name]) => has(metadata?.annotations, name))
+function annotationWarnings(path: string, { metadata }: PodTemplate): readonly string[] {
+  const annotations = metadata?.annotations;
+  if (!annotations) return none;
+  return oldAnnotations
+    .filter(([name]) => has(annotations, name))
     .map(([name, message]) => `${key(path, name)}: ${message}`);
+}
 
 const oldVolumes = [
-  ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
-  ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
-  ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
-  ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
-  ['storageos', 'deprecated in v1.22, non-functional in v1.25+'],
-  ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
-  ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
-  ['ephemeral', ''],
-  ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
-  ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+  { name: 'photonPersistentDisk', message: 'deprecated in v1.11, non-functional in v1.16+' },
+  { name: 'gitRepo', message: 'deprecated in v1.11, and disabled by default in v1.33+' },
+  { name: 'scaleIO', message: 'deprecated in v1.16, non-functional in v1.22+' },
+  { name: 'flocker', message: 'deprecated in v1.22, non-functional in v1.25+' },
+  { name: 'storageos', message: 'deprecated in v1.22, non-functional in v1.25+' },
+  { name: 'quobyte', message: 'deprecated in v1.22, non-functional in v1.25+' },
+  { name: 'glusterfs', message: 'deprecated in v1.25, non-functional in v1.26+' },
+  { name: 'ephemeral', message: '' },
+  { name: 'cephfs', message: 'deprecated in v1.28, non-functional in v1.31+' },
+  { name: 'rbd', message: 'deprecated in v1.28, non-functional in v1.31+' },
 ] as const;
 
 function volumeWarnings(path: string, { volumes }: PodSpec): string[] {
   const warnings: string[] = [];
   for (const [i, volume] of (volumes ?? []).entries()) {
-    for (const [name, message] of oldVolumes) {
+    for (const { name, message } of oldVolumes) {
       if (!volume[name]) continue;
       const at = child(index(path, i), name === 'storageos' ? 'storageOS' : name);
       const claim = volume.ephemeral?.volumeClaimTemplate;
@@ -201,7 +206,7 @@ function repeated(texts: readonly string[]): number[] {
   });
 }
 
-function profileWarnings(path: string, { metadata, spec = {} }: PodTemplate): string[] {
+function profileWarnings(path: string, { metadata, spec = {} }: PodTemplate, containers: readonly Visited[]): string[] {
   const annotations = metadata?.annotations;
   const annotationsPath = child(path, 'metadata.annotations');
   const seccomp = (name: string): string =>
@@ -210,7 +215,7 @@ function profileWarnings(path: string, { metadata, spec = {} }: PodTemplate): st
   if (!spec.securityContext?.seccompProfile && has(annotations, seccompPodAnnotation)) {
     warnings.push(seccomp(seccompPodAnnotation));
   }
-  for (const { container, path: at } of visitContainers(spec, child(path, 'spec'))) {
+  for (const { container, path: at } of containers) {
     const name = container.name ?? '';
     if (!container.securityContext?.seccompProfile && has(annotations, `${seccompContainerPrefix}${name}`)) {
       warnings.push(seccomp(`${seccompContainerPrefix}${name}`));
@@ -222,7 +227,7 @@ function profileWarnings(path: string, { metadata, spec = {} }: PodTemplate): st
         `${key(annotationsPath, appArmor)}: deprecated since v1.30; use the "appArmorProfile" field instead`,
       );
     }
-    warnings.push(...containerWarnings(at, container));
+    addContainerWarnings(warnings, at, container);
   }
   return warnings;
 }
@@ -238,27 +243,33 @@ function agrees({ securityContext }: PodSpec, annotation: string): boolean {
   return profile.type === type && !isSet(profile.localhostProfile);
 }
 
-function containerWarnings(path: string, { resources, env }: Container): string[] {
-  const amounts = resources
-    ? ['memory', 'ephemeral-storage'].flatMap((name) =>
-        (['limits', 'requests'] as const).flatMap((kind) =>
-          fractionWarnings(child(path, `resources.${kind}`), resources[kind], [name]),
-        ),
-      )
-    : [];
-  if (!env) return amounts;
+const byteResources = ['memory', 'ephemeral-storage'] as const;
+const amountKinds = ['limits', 'requests'] as const;
+
+function addContainerWarnings(warnings: string[], path: string, { resources, env }: Container): void {
+  if (resources) {
+    for (const name of byteResources) {
+      for (const kind of amountKinds) {
+        const amounts = resources[kind];
+        if (!amounts || !has(amounts, name)) continue;
+        warnings.push(...fractionWarnings(child(path, `resources.${kind}`), amounts, [name]));
+      }
+    }
+  }
+  if (!env || env.length < 2) return;
   const seen = new Set<string>();
-  for (const [i, { name = '', value = '', valueFrom }] of env.entries()) {
+  for (let i = 0; i < env.length; i++) {
+    const { name = '', value = '', valueFrom } = env[i]!;
+    if (!seen.has(name)) {
+      seen.add(name);
+      continue;
+    }
     // A later definition may refer to the earlier one; otherwise it hides it.
     const reference = `$(${name})`;
-    const uses = !valueFrom && value !== reference && value.includes(reference);
-    if (seen.has(name) && !uses) {
-      const at = index(child(path, 'env'), i);
-      amounts.push(`${at}: hides previous definition of ${quote(name)}, which may be dropped when using apply`);
-    }
-    seen.add(name);
+    if (!valueFrom && value !== reference && value.includes(reference)) continue;
+    const at = index(child(path, 'env'), i);
+    warnings.push(`${at}: hides previous definition of ${quote(name)}, which may be dropped when using apply`);
   }
-  return amounts;
 }
 
 function affinityWarnings(path: string, { affinity }: PodSpec): readonly string[] {
