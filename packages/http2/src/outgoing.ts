@@ -26,6 +26,9 @@ const pileBytesMax = 2 * 1024 * 1024;
 /** Smaller payloads are copied behind their head, so that a turn with one frame needs no joining. */
 const copiedBytesMax = 4 * 1024;
 
+/** More bytes are joined by the socket, whose buffer is free after the write. Buffers of this size would wait for a garbage collection. */
+const joinedBytesMax = 8 * 1024;
+
 export class Outgoing {
   /** Send window of the connection. */
   window = initialWindow;
@@ -163,12 +166,24 @@ export class Outgoing {
   #write(): void {
     if (this.#bytes === 0) return;
     const pieces = this.#pieces;
-    const all = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, this.#bytes);
+    const bytes = this.#bytes;
     this.#pieces = [];
     this.#bytes = 0;
     if (!this.#socket.writable) return;
-    if (this.#socket.write(all)) return;
+    if (this.#send(pieces, bytes)) return;
     this.#isBlocked = true;
     if (this.#socket.writableLength > pileBytesMax) this.#onPile();
+  }
+
+  /** In one write. Returns false if the socket takes no more for now. */
+  #send(pieces: readonly Uint8Array[], bytes: number): boolean {
+    const socket = this.#socket;
+    if (pieces.length === 1) return socket.write(pieces[0]!);
+    if (bytes <= joinedBytesMax) return socket.write(Buffer.concat(pieces, bytes));
+    let isTaken = true;
+    socket.cork();
+    for (const piece of pieces) isTaken = socket.write(piece);
+    socket.uncork();
+    return isTaken;
   }
 }
