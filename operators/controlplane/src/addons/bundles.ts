@@ -7,12 +7,11 @@ import type { Client } from '@hangar/client';
 import { ConfigMap } from '@hangar/client/kinds/core-v1';
 import { labels } from '../api/index.ts';
 import { systemNamespace } from '../kubeconfig/auth.ts';
-import { starter } from './starter.ts';
+import { builtinAddon } from './builtin.ts';
+import type { AddonSettings } from './builtin.ts';
 
 /** Namespace of their ConfigMaps. */
 export const addonNamespace = systemNamespace;
-const builtin: Readonly<Record<string, string>> = { starter };
-export const builtinAddons: readonly string[] = Object.keys(builtin);
 
 /** A text of manifests, and its origin for messages. */
 export interface Source {
@@ -22,11 +21,13 @@ export interface Source {
 
 export interface Bundle {
   readonly addon: string;
-  /** Empty: the addon does not exist. */
+  /** Empty: the addon does not exist, or has a problem. */
   readonly sources: readonly Source[];
+  /** Why a built-in addon cannot be applied. */
+  readonly problem?: string;
 }
 
-export async function bundlesOf(client: Client, addons: readonly string[]): Promise<Bundle[]> {
+export async function bundlesOf(client: Client, addons: readonly string[], settings: AddonSettings): Promise<Bundle[]> {
   if (addons.length === 0) return [];
   const { items } = await client.list(ConfigMap, { namespace: addonNamespace });
   return [...new Set(addons)].sort().map((addon) => {
@@ -34,8 +35,11 @@ export async function bundlesOf(client: Client, addons: readonly string[]): Prom
       .filter(({ metadata }) => metadata.labels?.[labels.addon] === addon && metadata.deletionTimestamp === undefined)
       .sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
       .flatMap(sourcesOf);
-    const given = Object.hasOwn(builtin, addon) ? [{ name: `built-in addon "${addon}"`, text: builtin[addon]! }] : [];
-    return { addon, sources: kept.length > 0 ? kept : given };
+    if (kept.length > 0) return { addon, sources: kept };
+    const built = builtinAddon(addon, settings);
+    if (!built) return { addon, sources: [] };
+    if ('problem' in built) return { addon, sources: [], problem: built.problem };
+    return { addon, sources: [{ name: `built-in addon "${addon}"`, text: built.text }] };
   });
 }
 

@@ -4,13 +4,14 @@
  * | code            | meaning                                                             |
  * |-----------------|---------------------------------------------------------------------|
  * | AddonNotFound   | the class names an addon that does not exist                        |
+ * | InvalidSettings | a built-in addon requires nodes or an image                           |
  * | InvalidManifest | a text is not a manifest                                            |
  * | ApplyFailed     | the control plane refused an object, or the inventory; the message says which |
  */
 
 import { CodedError, hasCode } from '@hangar/core';
 
-export type AddonErrorCode = 'AddonNotFound' | 'InvalidManifest' | 'ApplyFailed';
+export type AddonErrorCode = 'AddonNotFound' | 'InvalidSettings' | 'InvalidManifest' | 'ApplyFailed';
 
 export class AddonError extends CodedError<AddonErrorCode> {}
 

@@ -16,10 +16,11 @@ export interface Manifest {
 /** Per control plane: the objects of a class are created in each of its control planes. */
 const objectsMax = 1024;
 
-/** Throws `AddonNotFound`, `InvalidManifest`. */
+/** Throws `AddonNotFound`, `InvalidSettings`, `InvalidManifest`. */
 export function manifestsOf(bundles: readonly Bundle[]): Manifest[] {
   const all: Manifest[] = [];
-  for (const { addon, sources } of bundles) {
+  for (const { addon, sources, problem } of bundles) {
+    if (problem !== undefined) throw new AddonError('InvalidSettings', problem);
     if (sources.length === 0) {
       throw new AddonError(
         'AddonNotFound',

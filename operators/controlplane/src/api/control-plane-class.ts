@@ -29,8 +29,9 @@ export interface ControlPlaneClass extends ApiObject {
 
 export interface ControlPlaneClassSpec {
   /**
-   * Bundles of manifests that the operator applies to each control plane and keeps up to date: starter, or the bundles in ConfigMaps
-   * with the label controlplane.kplane.dev/addon in namespace kplane-system.
+   * Bundles of manifests that the operator applies to each control plane and keeps up to date: starter, coredns, kube-proxy, or the
+   * bundles in ConfigMaps with the label controlplane.kplane.dev/addon in namespace kplane-system. coredns and kube-proxy require nodes
+   * and their image in spec.images.
    *
    * @listType set
    * @maxItems 64
@@ -39,6 +40,8 @@ export interface ControlPlaneClassSpec {
    * @items.pattern ^[a-z0-9]([-a-z0-9]*[a-z0-9])?$
    */
   addons?: string[];
+  /** Images of the addons coredns and kube-proxy. */
+  images?: ClassImages;
   /** Deletion policy of control planes that do not set spec.deletionPolicy. Defaults to Retain. */
   deletionPolicy?: DeletionPolicy;
   /** Credentials and role of the administrator of a control plane. */
@@ -56,6 +59,23 @@ export interface ControlPlaneClassSpec {
   registration?: ClassRegistration;
   /** Nodes of control planes that do not set spec.virtual.nodes. */
   nodes?: NodesSpec;
+}
+
+export interface ClassImages {
+  /**
+   * Image of CoreDNS.
+   *
+   * @minLength 1
+   * @maxLength 512
+   */
+  coredns?: string;
+  /**
+   * Image of kube-proxy, with the program /usr/local/bin/kube-proxy.
+   *
+   * @minLength 1
+   * @maxLength 512
+   */
+  kubeProxy?: string;
 }
 
 export interface ClassAuth {

@@ -49,11 +49,24 @@ export const definition: CustomResourceDefinition = {
                 properties: {
                   addons: {
                     description:
-                      'Bundles of manifests that the operator applies to each control plane and keeps up to date: starter, or the bundles in ConfigMaps with the label controlplane.kplane.dev/addon in namespace kplane-system.',
+                      'Bundles of manifests that the operator applies to each control plane and keeps up to date: starter, coredns, kube-proxy, or the bundles in ConfigMaps with the label controlplane.kplane.dev/addon in namespace kplane-system. coredns and kube-proxy require nodes and their image in spec.images.',
                     type: 'array',
                     items: { type: 'string', minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
                     'x-kubernetes-list-type': 'set',
                     maxItems: 64,
+                  },
+                  images: {
+                    description: 'Images of the addons coredns and kube-proxy.',
+                    type: 'object',
+                    properties: {
+                      coredns: { description: 'Image of CoreDNS.', type: 'string', minLength: 1, maxLength: 512 },
+                      kubeProxy: {
+                        description: 'Image of kube-proxy, with the program /usr/local/bin/kube-proxy.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 512,
+                      },
+                    },
                   },
                   deletionPolicy: {
                     description:
