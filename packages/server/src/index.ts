@@ -63,7 +63,7 @@ export { Expiry } from './objects/expiry.ts';
 export { kubeconfigAccess } from './outbound/cluster-access.ts';
 export { postToCluster } from './outbound/cluster-post.ts';
 export { Outbound, parseCidr } from './outbound/index.ts';
-export type { OutboundAnswer, OutboundOptions, OutboundRequest } from './outbound/index.ts';
+export type { ClusterDialer, OutboundAnswer, OutboundOptions, OutboundRequest } from './outbound/index.ts';
 export { Catalogue } from './resources/catalogue.ts';
 export { DefinitionFollower } from './definitions/follower.ts';
 export { ApiServer } from './server.ts';

@@ -102,7 +102,7 @@ export class RemoteServer {
       clientCertificate: this.#reach.clientCertificate(),
     };
     try {
-      done(null, await this.#reach.outbound.open(destination, { timeoutMs: connectTimeoutMs }));
+      done(null, await this.#reach.outbound.open(destination, { timeoutMs: connectTimeoutMs, isService: true }));
     } catch (error) {
       done(asError(error));
     }

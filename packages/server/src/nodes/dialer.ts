@@ -4,20 +4,15 @@ import { BlockList, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { quote } from '@hangar/api';
 import { OutboundError, parseCidr } from '../outbound/index.ts';
-import type { AddressRule, Outbound } from '../outbound/index.ts';
+import type { AddressRule, ClusterDialer, DialTarget, Outbound } from '../outbound/index.ts';
 
-export interface DialTarget {
-  /** An IP address or the name of a node, without brackets. */
-  readonly host: string;
-  readonly port: number;
-  readonly signal?: AbortSignal | undefined;
-}
+export type { DialTarget };
+
+/** Returns `host:port`, with brackets for IPv6. */
+export const addressOf = ({ host, port }: DialTarget): string => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 
 /** Opens connections into the network of a plane's nodes: to kubelets, pods and services. */
-export interface NodeDialer {
-  /** Rejects with an OutboundError. The caller adds TLS. */
-  dial(target: DialTarget): Promise<Duplex>;
-}
+export type NodeDialer = ClusterDialer;
 
 export interface DirectDialerOptions {
   /** Name of the control plane, for messages. */

@@ -11,6 +11,8 @@ import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import type { Clock } from '@hangar/core';
 import type { AddressRule } from './address-policy.ts';
+import { secured } from './cluster-network.ts';
+import type { ClusterDialer } from './cluster-network.ts';
 import { OutboundError, outboundError } from './errors.ts';
 
 /** Resolves all addresses of a name, as `dns.lookup` does. */
@@ -57,6 +59,17 @@ export function checkLiteral(policy: AddressRule, host: string): void {
   if (refusal) throw refusal;
 }
 
+/** Returns an allowed address of a name, or the address itself. Rejects with an OutboundError. */
+export function allowedAddress(host: string, policy: AddressRule, resolver?: Resolver): Promise<string> {
+  return new Promise((resolve, reject) => {
+    checkLiteral(policy, host);
+    if (isIP(host) !== 0) return resolve(host);
+    guardedLookup(policy, resolver)(host, {}, (error, address) =>
+      error ? reject(outboundError(error)) : resolve(String(address)),
+    );
+  });
+}
+
 /** Returns the name for TLS; an address is not sent as a name. */
 const serverNameOf = ({ serverName, host }: Destination): { servername: string } | object => {
   const name = serverName ?? host;
@@ -82,21 +95,21 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface TlsConnectOptions extends ConnectOptions {
+  readonly alpn?: readonly string[] | undefined;
+  /** Opens the connection to an address; absent: this server. */
+  readonly dialer?: ClusterDialer | undefined;
+}
+
 /** Opens a dedicated TLS connection. Rejects with an OutboundError. */
-export function openConnection(
-  destination: Destination,
-  options: ConnectOptions & { readonly alpn?: readonly string[] | undefined },
-): Promise<TLSSocket> {
+export async function openConnection(destination: Destination, options: TlsConnectOptions): Promise<TLSSocket> {
   const { host, port } = destination;
-  const { policy, resolver, alpn = ['http/1.1'] } = options;
+  const { policy, resolver, alpn = ['http/1.1'], dialer, signal } = options;
+  checkLiteral(policy, host);
+  const tls = { ...tlsOptions(destination), host, port, ALPNProtocols: [...alpn] };
+  const raw = await dialer?.dial({ host, port, signal });
   const connect = (): TLSSocket =>
-    connectTls({
-      ...tlsOptions(destination),
-      host,
-      port,
-      lookup: guardedLookup(policy, resolver),
-      ALPNProtocols: [...alpn],
-    });
+    raw ? secured(raw, tls) : connectTls({ ...tls, lookup: guardedLookup(policy, resolver) });
   return opened(host, connect, 'secureConnect', options);
 }
 

@@ -3,6 +3,7 @@
 export { AddressPolicy, parseCidr } from './address-policy.ts';
 export type { AddressRule } from './address-policy.ts';
 export { AnswerBudget } from './answer-budget.ts';
+export type { ClusterDialer, DialTarget } from './cluster-network.ts';
 export type { Destination, Resolver, TlsIdentity } from './connector.ts';
 export { OutboundError } from './errors.ts';
 export type { OutboundErrorCode } from './errors.ts';

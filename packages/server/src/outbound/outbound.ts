@@ -5,15 +5,18 @@
 
 import { Agent, request as httpsRequest } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { systemClock } from '@hangar/core';
+import { lazy, systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { AddressPolicy } from './address-policy.ts';
 import type { AddressRule } from './address-policy.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { CallLimit } from './call-limit.ts';
-import { checkLiteral, guardedLookup, openConnection, openTcp, tlsOptions } from './connector.ts';
+import { clusterAgent } from './cluster-network.ts';
+import type { ClusterDialer } from './cluster-network.ts';
+import { allowedAddress, checkLiteral, guardedLookup, openConnection, openTcp, tlsOptions } from './connector.ts';
 import type { Destination, Resolver, TlsIdentity } from './connector.ts';
 import { OutboundError, outboundError } from './errors.ts';
 import { HostAddresses } from './host-addresses.ts';
@@ -24,6 +27,10 @@ export interface OutboundOptions {
   readonly clock?: Clock;
   /** Resolves names to addresses; absent: the resolver of the system. */
   readonly resolver?: Resolver;
+  /** Opens the connections of this server into cluster networks; configured by the administrator. Absent: direct connections. */
+  readonly egress?: ClusterDialer | undefined;
+  /** Opens connections to Services of the control plane. Absent: `egress`. */
+  readonly cluster?: () => ClusterDialer | undefined;
   /** Addresses of this machine, which tenants cannot reach unless `allow` has them; absent: the list of the operating system. */
   readonly hostAddresses?: () => readonly string[];
 }
@@ -50,6 +57,8 @@ export interface OutboundRequest extends TlsIdentity {
   readonly budget?: AnswerBudget | undefined;
   /** The administrator configured the target in a file of the server: any address is allowed. */
   readonly isTrusted?: boolean;
+  /** The address is one of a Service: it is in the network of the cluster. */
+  readonly isService?: boolean;
 }
 
 export interface OutboundAnswer {
@@ -72,6 +81,8 @@ const idleMs = 90_000;
 /** Idle connections per destination. */
 const idleMax = 32;
 
+const agentOptions = { keepAlive: true, maxFreeSockets: idleMax, timeout: idleMs };
+
 export class Outbound {
   /** Budget for responses being held. */
   readonly answers: AnswerBudget;
@@ -88,6 +99,10 @@ export class Outbound {
   /** Separate, so that tenants never reuse a connection to a target of the administrator. */
   #agent: Agent | undefined;
   #trustedAgent: Agent | undefined;
+  #clusterAgent: Agent | undefined;
+  /** Addresses of this machine are not special in another network. */
+  readonly #clusterPolicy: () => AddressPolicy;
+  readonly #cluster: () => ClusterDialer | undefined;
 
   /** Throws if an entry of `allow` is not a network. */
   constructor(
@@ -103,19 +118,22 @@ export class Outbound {
     this.#clock = clock;
     this.#resolver = resolver;
     this.#policy = policy;
+    this.#clusterPolicy = lazy(() => new AddressPolicy(options.allow));
+    this.#cluster = options.cluster ?? (() => options.egress);
   }
 
   /**
    * Returns a client for one tenant: the same rules, and no address of this machine. It shares no connection with any other client, and is
-   * closed by the caller.
+   * closed by the caller. `cluster` opens connections to Services of the tenant: the administrator's proxy is not for tenants, which choose
+   * the addresses of their Services.
    */
-  forTenant(): Outbound {
+  forTenant(cluster: () => ClusterDialer | undefined = () => undefined): Outbound {
     const { allow, hostAddresses: read } = this.#options;
     const clock = this.#clock;
     this.#tenantPolicy ??= new AddressPolicy(allow, new HostAddresses({ clock, ...(read ? { read } : {}) }));
     const answers = new AnswerBudget(tenantBytesMax, 'this control plane', this.answers);
     const documents = new AnswerBudget(tenantDocumentBytesMax, 'this control plane', this.documents);
-    return new Outbound(this.#options, this.#tenantPolicy, answers, documents);
+    return new Outbound({ ...this.#options, cluster }, this.#tenantPolicy, answers, documents);
   }
 
   /** Rejects with an OutboundError; any status is a response. Queueing counts toward the timeout. */
@@ -139,11 +157,19 @@ export class Outbound {
   /** Opens a dedicated connection, for bidirectional protocols. Same policy; rejects with an OutboundError. */
   open(
     destination: Destination,
-    options: { timeoutMs: number; isTrusted?: boolean; alpn?: readonly string[]; signal?: AbortSignal },
+    options: {
+      timeoutMs: number;
+      isTrusted?: boolean;
+      isService?: boolean;
+      alpn?: readonly string[];
+      signal?: AbortSignal;
+    },
   ): Promise<TLSSocket> {
     const { timeoutMs, isTrusted = false, alpn, signal } = options;
+    const dialer = this.#dialerOf(destination.host, options.isService);
     return openConnection(destination, {
-      policy: this.#policyFor(isTrusted),
+      policy: dialer ? this.#clusterPolicy() : this.#policyFor(isTrusted),
+      dialer,
       clock: this.#clock,
       resolver: this.#resolver,
       timeoutMs,
@@ -153,14 +179,20 @@ export class Outbound {
   }
 
   /**
-   * Opens a dedicated TCP connection to an address that the policy and `rule` allow; a name must resolve to such an address. Rejects with an
-   * OutboundError.
+   * Opens a dedicated TCP connection to an address that the policy and `rule` allow; a name must resolve to such an address. Uses `egress`,
+   * if there is one. Rejects with an OutboundError.
    */
-  openTcp(
+  async openTcp(
     target: Pick<Destination, 'host' | 'port'>,
     { rule, timeoutMs, signal }: { rule: AddressRule; timeoutMs: number; signal?: AbortSignal | undefined },
-  ): Promise<Socket> {
+  ): Promise<Duplex> {
     const policy: AddressRule = { refusal: (address) => this.#policy.refusal(address) ?? rule.refusal(address) };
+    const { egress } = this.#options;
+    if (egress) {
+      // The proxy must connect to the address that was checked.
+      const host = await allowedAddress(target.host, policy, this.#resolver);
+      return egress.dial({ host, port: target.port, signal });
+    }
     return openTcp(target, { policy, clock: this.#clock, resolver: this.#resolver, timeoutMs, signal });
   }
 
@@ -168,6 +200,12 @@ export class Outbound {
   close(): void {
     this.#agent?.destroy();
     this.#trustedAgent?.destroy();
+    this.#clusterAgent?.destroy();
+  }
+
+  /** Returns undefined for direct connections. The external name of a Service is not in the network of the cluster. */
+  #dialerOf(host: string, isService = false): ClusterDialer | undefined {
+    return isService && isIP(host) !== 0 ? this.#cluster() : undefined;
   }
 
   #policyFor(isTrusted: boolean): AddressPolicy {
@@ -175,18 +213,23 @@ export class Outbound {
   }
 
   #agentFor(isTrusted: boolean): Agent {
-    const make = (): Agent => new Agent({ keepAlive: true, maxFreeSockets: idleMax, timeout: idleMs });
+    const make = (): Agent => new Agent(agentOptions);
     return isTrusted ? (this.#trustedAgent ??= make()) : (this.#agent ??= make());
+  }
+
+  #agentOfCluster(): Agent {
+    return (this.#clusterAgent ??= clusterAgent(this.#cluster, agentOptions));
   }
 
   #send(asked: OutboundRequest, deadlineMs: number): Promise<OutboundAnswer> {
     const { method = 'GET', signal, bytesMax = defaultBytesMax, isTrusted = false, budget } = asked;
     const body = typeof asked.body === 'function' ? asked.body() : asked.body;
     const url = httpsUrl(asked.url);
-    const policy = this.#policyFor(isTrusted);
     const host = asked.address?.host ?? url.hostname.replace(/^\[(.*)\]$/, '$1');
     const port = asked.address?.port ?? (Number(url.port) || 443);
     const serverName = asked.serverName ?? url.hostname.replace(/^\[(.*)\]$/, '$1');
+    const dialer = this.#dialerOf(host, asked.isService);
+    const policy = dialer ? this.#clusterPolicy() : this.#policyFor(isTrusted);
     checkLiteral(policy, host);
     if (signal?.aborted) throw new OutboundError('Aborted', 'context canceled');
     return new Promise((resolve, reject) => {
@@ -196,7 +239,7 @@ export class Outbound {
         port,
         method,
         path: `${url.pathname}${url.search}`,
-        agent: this.#agentFor(isTrusted),
+        agent: dialer ? this.#agentOfCluster() : this.#agentFor(isTrusted),
         lookup: guardedLookup(policy, this.#resolver),
         headers: {
           host: url.host,

@@ -81,7 +81,7 @@ export async function postReview(
       bytesMax: answerBytesMax,
       budget,
       isConversion,
-      ...(resolved ? { address: resolved, serverName: resolved.serverName } : {}),
+      ...(resolved ? { address: resolved, serverName: resolved.serverName, isService: true } : {}),
     });
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;

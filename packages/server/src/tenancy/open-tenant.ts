@@ -116,7 +116,11 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
   await using opened = new CleanupStack();
   const view = await viewOf(world, { path, prefix, entry, keys, link });
   opened.defer(() => view.close());
-  const outbound = world.outbound.forTenant();
+  /** Set below; connections may be opened before. */
+  let agents: Tunnel | undefined;
+  const connectedTunnel = (): Tunnel | undefined =>
+    agents?.isConnected && link.tenant().spec.nodes?.enabled ? agents : undefined;
+  const outbound = world.outbound.forTenant(connectedTunnel);
   opened.defer(() => outbound.close());
   const { plane, close } = await openControlPlane({
     name: path,
@@ -129,7 +133,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
       networks: () => link.tenant().spec.nodes?.networks,
       totalStreams: world.nodeStreams,
       credentials: kubeletCredentials({ keys, clock, random }),
-      tunnel: () => (link.tenant().spec.nodes?.enabled && tunnel.isConnected ? tunnel : undefined),
+      tunnel: connectedTunnel,
     },
     ...(world.admission ? { admission: world.admission } : {}),
     ...(world.cacheBudget ? { cacheBudget: world.cacheBudget } : {}),
@@ -215,6 +219,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     auditor,
     onViolation: (message) => world.onError(new CodedError('AgentDisconnected', message)),
   });
+  agents = tunnel;
   opened.defer(() => tunnel.close());
   const running = opened.move();
   const answer = (request: ServerRequest): Promise<Answer> =>

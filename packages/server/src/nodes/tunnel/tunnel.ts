@@ -10,7 +10,6 @@
  */
 
 import type { Duplex, Readable } from 'node:stream';
-import { isIP } from 'node:net';
 import { quote, unauthorized } from '@hangar/api';
 import { currentActivity } from '@hangar/core';
 import type { Clock } from '@hangar/core';
@@ -24,6 +23,7 @@ import type { Answer, ServerRequest, Sink } from '../../http/message.ts';
 import { errorAnswer } from '../../objects/answers.ts';
 import { OutboundError } from '../../outbound/index.ts';
 import { requestInfo } from '../../request/info.ts';
+import { addressOf } from '../dialer.ts';
 import type { DialTarget, NodeDialer } from '../dialer.ts';
 import { Agent, AgentLost } from './agent.ts';
 import { agentUser, isAgentUser } from './agent-user.ts';
@@ -173,12 +173,12 @@ export class Tunnel implements NodeDialer {
     this.#options.onViolation?.(`${who} was disconnected: ${violation}`);
   }
 
-  async dial({ host, port, signal }: DialTarget): Promise<Duplex> {
+  async dial(target: DialTarget): Promise<Duplex> {
     const { plane } = this.#options;
-    const address = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+    const address = addressOf(target);
     const lost = new Set<Agent>();
     for (;;) {
-      const agent = this.#agents.choose(host, lost);
+      const agent = this.#agents.choose(target.host, lost);
       if (!agent)
         throw new OutboundError('Unreachable', `no konnectivity agent of control plane ${quote(plane)} is connected`);
       if (this.#agents.load >= this.#limits.connectionsMax) {
@@ -186,7 +186,7 @@ export class Tunnel implements NodeDialer {
         throw new OutboundError('Unreachable', `dial tcp ${address}: ${limit}, which is the limit`);
       }
       try {
-        return await agent.dial(address, signal);
+        return await agent.dial(address, target.signal);
       } catch (error) {
         if (!(error instanceof AgentLost)) throw error;
         lost.add(agent);

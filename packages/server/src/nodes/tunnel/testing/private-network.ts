@@ -29,7 +29,10 @@ export interface NetworkProcess {
 let opened = 0;
 
 export class PrivateNetwork implements AsyncDisposable {
+  /** Address of this machine, for processes inside. */
   readonly hostAddress: string;
+  /** Address of the namespace, for this machine. */
+  readonly address: string;
   readonly nodeAddress: string;
   readonly #name: string;
   readonly #processes: ChildProcess[] = [];
@@ -37,6 +40,7 @@ export class PrivateNetwork implements AsyncDisposable {
   private constructor(name: string, number: number) {
     this.#name = name;
     this.hostAddress = `10.203.${number}.1`;
+    this.address = `10.203.${number}.2`;
     this.nodeAddress = `10.204.${number}.1`;
   }
 
@@ -52,7 +56,7 @@ export class PrivateNetwork implements AsyncDisposable {
       await ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
       await ip('addr', 'add', `${network.hostAddress}/30`, 'dev', link);
       await ip('link', 'set', link, 'up');
-      await ip('-n', name, 'addr', 'add', `10.203.${number}.2/30`, 'dev', 'eth0');
+      await ip('-n', name, 'addr', 'add', `${network.address}/30`, 'dev', 'eth0');
       await ip('-n', name, 'link', 'set', 'eth0', 'up');
       await ip('-n', name, 'link', 'set', 'lo', 'up');
       await ip('-n', name, 'addr', 'add', `${network.nodeAddress}/32`, 'dev', 'lo');
