@@ -3,7 +3,9 @@
 import { mkdir } from 'node:fs/promises';
 import { systemClock } from '@hangar/core';
 import type { Failpoints, Logger } from '@hangar/core';
+import { UsageError } from '@hangar/core/command-line';
 import { ObservedStore, Outbound } from '@hangar/server';
+import type { ClusterDialer } from '@hangar/server';
 import type { Auditor } from '@hangar/server/audit';
 import type { Store } from '@hangar/store';
 import type { PlatformOptions } from '../options/options.ts';
@@ -52,7 +54,8 @@ export async function openFoundation(
   );
   opened.defer(async () => (await closing)?.());
   const identity = await ServerIdentity.load(options);
-  const outbound = new Outbound({ allow: options.outboundAllow });
+  const egress = await egressOf(options.egressSelectorConfig);
+  const outbound = new Outbound({ allow: options.outboundAllow, egress });
   opened.defer(() => outbound.close());
   const files = new FollowedFiles({ clock: systemClock, log });
   opened.defer(() => files.close());
@@ -77,4 +80,13 @@ export async function openFoundation(
     auditor,
     failpoints,
   };
+}
+
+/** Throws a UsageError if the file is wrong. */
+async function egressOf(file: string | undefined): Promise<ClusterDialer | undefined> {
+  if (file === undefined) return undefined;
+  const { readEgress } = await import('@hangar/server/egress');
+  return readEgress(file, systemClock).catch((error: Error) => {
+    throw new UsageError(`--egress-selector-config-file: ${error.message}`, { cause: error });
+  });
 }

@@ -47,6 +47,7 @@ test('without options everything is in .data, and served on this machine only', 
     admission: { enabled: [], disabled: [] },
     hosts: [],
     outboundAllow: [],
+    egressSelectorConfig: undefined,
     flow: { readOnlyMax: 400, mutatingMax: 200 },
     quarantine: { stallsMax: 10, longStallsMax: 3, durationMs: 600_000 },
     cacheBytesMax: 256 * 1024 * 1024,
@@ -63,6 +64,10 @@ test('the ports of control planes with nodes are a range, or none', () => {
   for (const text of ['', '7500', '7999-7500', '0-10', '7500-65536', '-1-2']) {
     assert.throws(() => readOptions([`--plane-port-range=${text}`]), UsageError, text);
   }
+});
+
+test('the egress selector is a file', () => {
+  assert.equal(read('--egress-selector-config-file=egress.yaml').egressSelectorConfig, 'egress.yaml');
 });
 
 test('how many requests are under way at once is a number, and not none', () => {

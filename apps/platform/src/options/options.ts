@@ -69,6 +69,8 @@ export interface PlatformOptions {
   readonly internalUrl: string | undefined;
   /** Networks that webhooks and APIServices may address although they are on this machine or its link. */
   readonly outboundAllow: readonly string[];
+  /** kube-apiserver's EgressSelectorConfiguration; absent: direct connections. */
+  readonly egressSelectorConfig: string | undefined;
   readonly flow: FlowOptions;
   /** When a tenant that blocks or crashes the server is quarantined. */
   readonly quarantine: Partial<QuarantineLimits>;
@@ -148,6 +150,10 @@ const groups: readonly HelpGroup[] = [
         '--outbound-allow-cidr CIDR',
         'allow webhooks and APIServices to connect to addresses of this network that are blocked by default: loopback, link-local and metadata addresses, and for tenants the addresses of this machine; may be repeated',
       ],
+      [
+        '--egress-selector-config-file FILE',
+        'EgressSelectorConfiguration, as for kube-apiserver: a konnectivity-server for connections to nodes in spec.nodes.networks of tenants and to services of webhooks and APIServices of the management plane (default: direct connections)',
+      ],
     ],
   },
   flowHelp,
@@ -203,6 +209,7 @@ function optionsOf(values: FlagValues<typeof flags>): PlatformOptions {
     admission: plugins(values['enable-admission-plugins'], values['disable-admission-plugins']),
     ...reachedAt(values),
     outboundAllow: networks(values['outbound-allow-cidr'] ?? []),
+    egressSelectorConfig: values['egress-selector-config-file'],
     flow: flowOptions(values),
     quarantine: quarantineOptions(values),
     cacheBytesMax: cacheBytes(values),
@@ -236,6 +243,7 @@ export const flags = {
   ...quarantineFlags,
   ...memoryFlags,
   'outbound-allow-cidr': { type: 'string', multiple: true },
+  'egress-selector-config-file': { type: 'string' },
   'encryption-provider-config': { type: 'string' },
   'enable-admission-plugins': { type: 'string', multiple: true },
   'disable-admission-plugins': { type: 'string', multiple: true },
