@@ -1,7 +1,11 @@
 /** Two nodes on a control plane of Hangar, whose workload controllers are the real ones. */
 
 import { after, before, describe } from 'node:test';
+import { rotationCases, servingCertificateCases } from './cases/certificates.ts';
 import { lifecycleCases } from './cases/lifecycle.ts';
+import { otherTenantCases } from './cases/other-tenant.ts';
+import type { OtherTenant } from './cases/other-tenant.ts';
+import { streamCases } from './cases/streams.ts';
 import { dnsCases, workloadCases } from './cases/workloads.ts';
 import { HangarForNodes } from './control-planes/hangar.ts';
 import { Nodes } from './machine/node.ts';
@@ -14,6 +18,7 @@ describe('two nodes on a control plane of Hangar', () => {
   let nodes: Nodes;
   let hangar: HangarForNodes;
   let cluster: NodeCluster;
+  let other: OtherTenant;
   const logs = async (): Promise<string> => `${hangar?.logs}\n${await nodes?.logs()}`;
 
   before(() =>
@@ -27,6 +32,11 @@ describe('two nodes on a control plane of Hangar', () => {
         kubectl,
         nodes: [await nodes.startMember('node-a', plane), await nodes.startMember('node-b', plane)],
       };
+      other = {
+        plane: await hangar.createPlane('blue'),
+        joinCommand: await hangar.joinCommand('blue'),
+        node: await nodes.start('node-c'),
+      };
     }),
   );
   after(() => opened.disposeAsync());
@@ -34,5 +44,12 @@ describe('two nodes on a control plane of Hangar', () => {
 
   workloadCases(() => cluster);
   dnsCases(() => cluster);
+  servingCertificateCases(() => cluster);
+  streamCases(() => cluster);
+  otherTenantCases(
+    () => cluster,
+    () => other,
+  );
+  rotationCases(() => cluster);
   lifecycleCases(() => cluster);
 });

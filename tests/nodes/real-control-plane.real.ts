@@ -5,6 +5,7 @@
  */
 
 import { after, before, describe } from 'node:test';
+import { rotationCases } from './cases/certificates.ts';
 import { lifecycleCases } from './cases/lifecycle.ts';
 import { streamCases } from './cases/streams.ts';
 import { dnsCases, workloadCases } from './cases/workloads.ts';
@@ -38,5 +39,8 @@ describe('two nodes on the real control plane', () => {
   workloadCases(() => cluster);
   dnsCases(() => cluster);
   streamCases(() => cluster);
-  if (process.env['HANGAR_NODES_REFERENCE'] === '1') lifecycleCases(() => cluster);
+  if (process.env['HANGAR_NODES_REFERENCE'] === '1') {
+    rotationCases(() => cluster);
+    lifecycleCases(() => cluster);
+  }
 });

@@ -6,12 +6,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configOfKubeconfig, connect } from '@hangar/client';
-import { ConfigMap, Secret, Service } from '@hangar/client/kinds/core-v1';
+import { Secret, Service } from '@hangar/client/kinds/core-v1';
 import { ControlPlane, ControlPlaneClass, managementNamespace } from '@hangar/controlplane-operator';
 import { joinSecretName } from '../../../operators/controlplane/src/join/material.ts';
 import { textOf } from '../../../operators/controlplane/src/control-plane/kept-secret.ts';
 import { untilReady } from '../../../operators/controlplane/src/testing/until.ts';
 import { tool } from '../../../tools/tool.ts';
+import type { KeyPair } from '@hangar/pki';
+import { Program } from '../../platform/testing/platform.ts';
 import { Up } from '../../controlplanes/testing/up.ts';
 import { ControllerManager } from '../../controller-manager/testing/manager.ts';
 import type { NodeNetwork } from '../machine/network.ts';
@@ -69,33 +71,48 @@ export class HangarForNodes implements AsyncDisposable {
     const text = await this.up.kubeconfig(name);
     await writeFile(kubeconfig, text, { mode: 0o600 });
     const joinSecret = await client.get(Secret, { namespace: managementNamespace(name), name: joinSecretName(name) });
-    const { clientAuthority, dnsAddress } = await clusterFacts(text);
+    const { authority } = await this.#post<{ authority: KeyPair }>(`${name}/keys`, {});
+    const dnsAddress = await dnsAddressOf(text);
     return {
       name,
       kubeconfig,
+      server: textOf(joinSecret, 'endpoint'),
+      authority,
       dnsAddress,
       join: {
         bootstrapKubeconfig: textOf(joinSecret, 'discovery.kubeconfig'),
-        clientAuthority,
+        clientAuthority: textOf(joinSecret, 'ca.crt'),
         configuration: { ...heartbeat.kubelet, clusterDNS: [dnsAddress] },
       },
       kubeProxyKubeconfig: await this.kubeconfigOf(name, 'system:kube-proxy'),
     };
   }
 
+  /** Returns the command that `hangar node join-command` prints. */
+  async joinCommand(plane: string): Promise<string> {
+    const program = new Program('node', 'join-command', plane, `--data-dir=${this.up.dataFolder}`);
+    const { code } = await program.ended();
+    if (code !== 0) throw new Error(`hangar node join-command: exit code ${code}\n${program.output.stderr}`);
+    return program.output.stdout;
+  }
+
   /** Writes the kubeconfig of a user of a control plane to a file, and returns its path. */
   async kubeconfigOf(plane: string, user: string, groups: readonly string[] = []): Promise<string> {
-    const target = `/apis/tenancy.hangar.dev/v1alpha1/tenants/${plane}/kubeconfig`;
-    const answer = await this.up.client.raw({
-      method: 'POST',
-      target,
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: Buffer.from(JSON.stringify({ spec: { user, groups } })),
-    });
-    const { status } = JSON.parse((await answer.body()).toString()) as { status: { kubeconfig: string } };
+    const status = await this.#post<{ kubeconfig: string }>(`${plane}/kubeconfig`, { spec: { user, groups } });
     const path = join(this.up.folder, `${plane}-${user.replaceAll(':', '-')}.kubeconfig`);
     await writeFile(path, status.kubeconfig, { mode: 0o600 });
     return path;
+  }
+
+  /** Creates a subresource of a tenant; returns its status. */
+  async #post<T>(path: string, body: object): Promise<T> {
+    const answer = await this.up.client.raw({
+      method: 'POST',
+      target: `/apis/tenancy.hangar.dev/v1alpha1/tenants/${path}`,
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: Buffer.from(JSON.stringify(body)),
+    });
+    return (JSON.parse((await answer.body()).toString()) as { status: T }).status;
   }
 
   /** Output of all programs, for the report of a failure. */
@@ -109,14 +126,12 @@ export class HangarForNodes implements AsyncDisposable {
   }
 }
 
-/** Returns the CA of client certificates, which the kubelet requires of its clients, and the tenth address of the service range. */
-async function clusterFacts(kubeconfig: string): Promise<{ clientAuthority: string; dnsAddress: string }> {
+/** Returns the tenth address of the service range, as kubeadm does. */
+async function dnsAddressOf(kubeconfig: string): Promise<string> {
   const client = connect(await configOfKubeconfig(kubeconfig));
   try {
-    const key = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
-    const { data } = await client.get(ConfigMap, key);
     const { spec } = await client.get(Service, { namespace: 'default', name: 'kubernetes' });
-    return { clientAuthority: data!['client-ca-file']!, dnsAddress: `${spec!.clusterIP}0` };
+    return `${spec!.clusterIP}0`;
   } finally {
     await client.close();
   }

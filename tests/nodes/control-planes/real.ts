@@ -106,6 +106,8 @@ export async function startRealNodePlane(address: string): Promise<RealNodePlane
     return {
       name: 'real',
       kubeconfig,
+      server,
+      authority,
       dnsAddress,
       join: {
         clientAuthority: authority.certificate,

@@ -8,7 +8,7 @@
  *     await node.killKubelet();
  */
 
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cgroupName, folderPrefix } from './names.ts';
 import { createCgroup, removeCgroup } from './cgroups.ts';
@@ -128,6 +128,17 @@ export class Node {
     const places = { folder: this.#folderOf('kube-proxy'), logFile: this.logFile('kube-proxy') };
     const options = { ...places, kubeconfig, nodeName: this.name, podNetwork: this.addresses.podNetwork };
     this.#programs.set('kube-proxy', await startKubeProxy(this.namespaces, options));
+  }
+
+  readFile(path: string): Promise<string> {
+    return this.run('cat', path);
+  }
+
+  /** Keeps a symbolic link, and writes the file that it names. */
+  async writeFile(path: string, text: string): Promise<void> {
+    const file = join(this.folder, 'new-file');
+    await writeFile(file, text, { mode: 0o600 });
+    await this.run('cp', file, path);
   }
 
   /** Runs a command on the node, and returns its output. */

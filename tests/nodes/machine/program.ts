@@ -40,6 +40,12 @@ export class NodeProgram {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
+  /** Resolves with the exit code. */
+  async exited(): Promise<number | null> {
+    if (this.isRunning) await once(this.#process, 'exit');
+    return this.#process.exitCode;
+  }
+
   /** The signal reaches the program itself, which is a child of the process that entered the namespaces. */
   async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (!this.isRunning) return;
