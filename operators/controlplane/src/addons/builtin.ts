@@ -3,6 +3,7 @@
 import type { ControlPlaneClassSpec } from '../api/index.ts';
 import { dnsAddress } from '../join/dns-address.ts';
 import { corednsManifests } from './coredns.ts';
+import { konnectivityAgentManifests } from './konnectivity-agent.ts';
 import { kubeProxyManifests } from './kube-proxy.ts';
 import { starter } from './starter.ts';
 
@@ -28,6 +29,12 @@ const builders: Readonly<Record<string, (settings: AddonSettings) => Built>> = {
     const image = images?.kubeProxy;
     if (image === undefined) return withoutImage('kube-proxy', 'kubeProxy');
     return { text: kubeProxyManifests({ image, server: nodes.endpoint }) };
+  },
+  'konnectivity-agent': ({ images, nodes }) => {
+    if (!nodes) return withoutNodes('konnectivity-agent');
+    const image = images?.konnectivityAgent;
+    if (image === undefined) return withoutImage('konnectivity-agent', 'konnectivityAgent');
+    return { text: konnectivityAgentManifests({ image, server: nodes.endpoint }) };
   },
 };
 

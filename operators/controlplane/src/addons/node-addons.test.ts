@@ -22,6 +22,34 @@ const condition = (platform: TestPlatform, reason: string, text = '') =>
 
 const system = (name: string) => ({ namespace: 'kube-system', name });
 
+test('konnectivity-agent runs on each node and connects to the port with a token for the tunnel only', async () => {
+  await using platform = await startTestPlatform();
+  platform.start();
+  const { client } = platform;
+  const spec = { addons: ['konnectivity-agent'], nodes: { enabled: true } };
+  await client.create(ControlPlaneClass, { metadata: { name: 'nodes' }, spec });
+  await client.create(ControlPlane, { metadata: { name: 'demo' }, spec: { classRef: { name: 'nodes' } } });
+  await until(client, Tenant, 'demo', (one) => one?.spec?.nodes?.enabled === true);
+  const { certificate } = createAuthority('tenant', 1, { clock: systemClock, random: systemRandom });
+  const caBundle = Buffer.from(certificate).toString('base64');
+  const nodes = { port: 7500, endpoint: 'https://[fd00::1]:7500', caBundle, serviceCIDR: '10.0.0.0/24' };
+  await client.status.patch(Tenant, { name: 'demo' }, { type: 'merge', body: { status: { nodes } } });
+  await condition(platform, 'InvalidSettings', 'requires an image: set spec.images.konnectivityAgent');
+  const images = { konnectivityAgent: 'example.test/agent:1' };
+  await client.patch(ControlPlaneClass, { name: 'nodes' }, { type: 'merge', body: { spec: { images } } });
+  await condition(platform, 'Applied', 'konnectivity-agent');
+  const inside = platform.inside('demo');
+  await inside.get(ServiceAccount, system('konnectivity-agent'));
+  const { spec: daemons } = await inside.get(DaemonSet, system('konnectivity-agent'));
+  const { containers, volumes, serviceAccountName } = daemons!.template.spec!;
+  assert.equal(serviceAccountName, 'konnectivity-agent');
+  assert.equal(containers[0]!.image, 'example.test/agent:1');
+  assert.ok(containers[0]!.args!.includes('--proxy-server-host=fd00::1'));
+  assert.ok(containers[0]!.args!.includes('--proxy-server-port=7500'));
+  const token = volumes!.flatMap(({ projected }) => projected?.sources ?? [])[0]!.serviceAccountToken;
+  assert.equal(token?.audience, 'system:konnectivity-server');
+});
+
 test('coredns and kube-proxy are applied when nodes are enabled and their images are set', async () => {
   await using platform = await startTestPlatform();
   platform.start();

@@ -29,9 +29,9 @@ export interface ControlPlaneClass extends ApiObject {
 
 export interface ControlPlaneClassSpec {
   /**
-   * Bundles of manifests that the operator applies to each control plane and keeps up to date: starter, coredns, kube-proxy, or the
-   * bundles in ConfigMaps with the label controlplane.kplane.dev/addon in namespace kplane-system. coredns and kube-proxy require nodes
-   * and their image in spec.images.
+   * Bundles of manifests that the operator applies to each control plane and keeps up to date: starter, coredns, kube-proxy,
+   * konnectivity-agent, or the bundles in ConfigMaps with the label controlplane.kplane.dev/addon in namespace kplane-system. coredns,
+   * kube-proxy and konnectivity-agent require nodes and their image in spec.images.
    *
    * @listType set
    * @maxItems 64
@@ -40,7 +40,7 @@ export interface ControlPlaneClassSpec {
    * @items.pattern ^[a-z0-9]([-a-z0-9]*[a-z0-9])?$
    */
   addons?: string[];
-  /** Images of the addons coredns and kube-proxy. */
+  /** Images of the addons coredns, kube-proxy and konnectivity-agent. */
   images?: ClassImages;
   /** Deletion policy of control planes that do not set spec.deletionPolicy. Defaults to Retain. */
   deletionPolicy?: DeletionPolicy;
@@ -76,6 +76,13 @@ export interface ClassImages {
    * @maxLength 512
    */
   kubeProxy?: string;
+  /**
+   * Image of konnectivity-agent, whose entry point is the agent.
+   *
+   * @minLength 1
+   * @maxLength 512
+   */
+  konnectivityAgent?: string;
 }
 
 export interface ClassAuth {

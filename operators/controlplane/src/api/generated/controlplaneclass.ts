@@ -49,19 +49,25 @@ export const definition: CustomResourceDefinition = {
                 properties: {
                   addons: {
                     description:
-                      'Bundles of manifests that the operator applies to each control plane and keeps up to date: starter, coredns, kube-proxy, or the bundles in ConfigMaps with the label controlplane.kplane.dev/addon in namespace kplane-system. coredns and kube-proxy require nodes and their image in spec.images.',
+                      'Bundles of manifests that the operator applies to each control plane and keeps up to date: starter, coredns, kube-proxy, konnectivity-agent, or the bundles in ConfigMaps with the label controlplane.kplane.dev/addon in namespace kplane-system. coredns, kube-proxy and konnectivity-agent require nodes and their image in spec.images.',
                     type: 'array',
                     items: { type: 'string', minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
                     'x-kubernetes-list-type': 'set',
                     maxItems: 64,
                   },
                   images: {
-                    description: 'Images of the addons coredns and kube-proxy.',
+                    description: 'Images of the addons coredns, kube-proxy and konnectivity-agent.',
                     type: 'object',
                     properties: {
                       coredns: { description: 'Image of CoreDNS.', type: 'string', minLength: 1, maxLength: 512 },
                       kubeProxy: {
                         description: 'Image of kube-proxy, with the program /usr/local/bin/kube-proxy.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 512,
+                      },
+                      konnectivityAgent: {
+                        description: 'Image of konnectivity-agent, whose entry point is the agent.',
                         type: 'string',
                         minLength: 1,
                         maxLength: 512,
