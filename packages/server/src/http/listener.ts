@@ -92,7 +92,11 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     socket.on('error', () => socket.destroy());
     if (owner !== undefined) peers.set(socket, { ...peerOf(socket), portOwner: owner });
     if (socket.alpnProtocol === 'h2') startHttp2(socket, options, http2);
-    else http1.emit('connection', socket);
+    else {
+      // Without it, small writes of an upgraded connection wait for the acknowledgement of the previous one: 40 ms each.
+      socket.setNoDelay(true);
+      http1.emit('connection', socket);
+    }
   };
   server.on('connection', opened);
   server.on('secureConnection', (socket) => accept(socket));
@@ -205,7 +209,6 @@ function httpServer({ handler, intake = atOnce, clock, onError }: ListenOptions,
     requestTimeout: 0,
     keepAliveTimeout: idleTimeoutMs,
     maxHeaderSize: headerBytesMax,
-    noDelay: true,
     insecureHTTPParser: false,
     shouldUpgradeCallback: isUpgrade,
   });
