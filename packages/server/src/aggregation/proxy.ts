@@ -155,20 +155,33 @@ function streamed(response: IncomingMessage, { method }: ServerRequest): Answer 
   return { status, headers, body: { start: (sink) => pass(response, sink) } };
 }
 
-/** Writes a response to a client: a slow client slows only this response, and if one side disconnects, the other is closed. */
+/**
+ * Writes a response to a client: a slow client slows only this response, and if one side disconnects, the other is closed. Pieces that
+ * arrive together are written together, because a kubelet sends every line of a log as a separate piece.
+ */
 export function pass(response: Readable, sink: Sink): void {
   let isWhole = false;
+  let pieces: Buffer[] = [];
+  const flush = (): void => {
+    if (pieces.length === 0) return;
+    const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    pieces = [];
+    if (!sink.write(bytes)) response.pause();
+  };
   sink.onDrain(() => response.resume());
   sink.onClose(() => response.destroy());
-  response.on('data', (chunk: Buffer) => {
-    if (!sink.write(chunk)) response.pause();
+  response.on('data', (piece: Buffer) => {
+    if (pieces.push(piece) === 1) process.nextTick(flush);
   });
   response.on('end', () => {
     isWhole = true;
+    flush();
     sink.end();
   });
   response.on('close', () => {
-    if (!isWhole) (sink.abort ?? sink.end).call(sink);
+    if (isWhole) return;
+    flush();
+    (sink.abort ?? sink.end).call(sink);
   });
 }
 
