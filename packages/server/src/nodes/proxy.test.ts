@@ -63,7 +63,7 @@ test('a request to a pod has its method, path, query, body and headers, but no c
     assert.deepEqual([headers['set-cookie'], headers['x-own']], [undefined, undefined]);
     assert.match(String(headers['content-security-policy']), /sandbox/);
   }
-  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     const { text } = await cluster.request(method, `${pods}/web/proxy/x`, method === 'GET' ? {} : { body: '{}' });
     assert.deepEqual([seen(text).method, seen(text).url], [method, '/x']);
     assert.equal(seen(text).headers['x-forwarded-uri'], `${pods}/web/proxy/x`);

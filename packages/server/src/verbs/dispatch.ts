@@ -3,7 +3,7 @@
 import { notFound, StatusError } from '@hangar/api';
 import type { Answer } from '../http/message.ts';
 import { PageNotFound } from '../objects/page-not-found.ts';
-import type { ResourceRequest } from '../request/info.ts';
+import type { ResourceRequest, Verb } from '../request/info.ts';
 import { subresourceOf } from '../resources/resource.ts';
 import { noSuchResource, notAllowed } from '../resources/unknown.ts';
 import { subresourceHandler } from '../subresources/index.ts';
@@ -14,6 +14,10 @@ import { verbHandler } from './index.ts';
 /** The path of a namespace has its name also as its namespace. */
 const isNamespaceItself = ({ group, resource, namespace, name }: ResourceRequest): boolean =>
   group === '' && resource === 'namespaces' && namespace === name;
+
+/** Proxies also serve OPTIONS, which has no verb: all their methods have the same handler. */
+const verbOf = ({ info, request }: Call): Verb =>
+  info.subresource === 'proxy' && request.method === 'OPTIONS' ? 'get' : info.verb;
 
 /** Throws if no handler matches. */
 export function dispatch(call: Call): Promise<Answer> {
@@ -29,7 +33,7 @@ export function dispatch(call: Call): Promise<Answer> {
   if (/[^/]/.test(info.rest) && info.subresource !== 'proxy') throw noSuchResource();
   if (info.subresource !== '') {
     const subresource = subresourceOf(resource, info.subresource);
-    const handler = subresource && subresourceHandler(resource, subresource.name, info.verb);
+    const handler = subresource && subresourceHandler(resource, subresource.name, verbOf(call));
     if (!subresource) throw resource.struct ? noSuchResource() : notFound(groupResource(call), info.name);
     if (!handler) throw notAllowed(resource, info.verb);
     return handler(call);
