@@ -72,6 +72,7 @@ export async function openControlPlanes(
     ...world,
     ports,
     advertised,
+    kubeletAddressTypes: options.kubeletAddressTypes,
     root: plane,
     storePrefix,
     fairQueue,

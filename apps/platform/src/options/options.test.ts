@@ -40,6 +40,7 @@ test('without options everything is in .data, and served on this machine only', 
     ],
     advertiseAddress: undefined,
     planePorts: { first: 7500, last: 7999 },
+    kubeletAddressTypes: ['InternalIP', 'ExternalIP', 'Hostname'],
     externalUrl: undefined,
     internalUrl: undefined,
     audit: undefined,
@@ -60,6 +61,11 @@ test('without options everything is in .data, and served on this machine only', 
 
 test('the ports of control planes with nodes are a range, or none', () => {
   assert.deepEqual(read('--plane-port-range', '9000-9000').planePorts, { first: 9000, last: 9000 });
+  assert.deepEqual(read('--kubelet-preferred-address-types=Hostname, InternalDNS').kubeletAddressTypes, [
+    'Hostname',
+    'InternalDNS',
+  ]);
+  assert.throws(() => readOptions(['--kubelet-preferred-address-types=Name']), UsageError);
   assert.equal(read('--plane-port-range=none').planePorts, undefined);
   for (const text of ['', '7500', '7999-7500', '0-10', '7500-65536', '-1-2']) {
     assert.throws(() => readOptions([`--plane-port-range=${text}`]), UsageError, text);

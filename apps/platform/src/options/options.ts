@@ -27,6 +27,7 @@ import { readConfigFile } from './config-file.ts';
 import { flowFlags, flowHelp, flowOptions } from './flow.ts';
 import type { FlowOptions } from './flow.ts';
 import { cacheBytes, memoryFlags, memoryHelp } from './memory.ts';
+import { kubeletAddressTypes, kubeletFlags, kubeletHelp } from './kubelets.ts';
 import { planePortFlags, planePortHelp, planePortRange } from './plane-ports.ts';
 import type { PlanePortRange } from './plane-ports.ts';
 import { quarantineFlags, quarantineHelp, quarantineOptions } from './quarantine.ts';
@@ -55,6 +56,8 @@ export interface PlatformOptions {
   readonly advertiseAddress: string | undefined;
   /** Ports of control planes with nodes. Absent: they get none. */
   readonly planePorts: PlanePortRange | undefined;
+  /** Address types of nodes for connections to kubelets, in order of preference. */
+  readonly kubeletAddressTypes: readonly string[];
   /** Absent: nothing is audited. */
   readonly audit: AuditOptions | undefined;
   /** kube-apiserver's EncryptionConfiguration; absent: a generated one for the embedded store, none for others. */
@@ -116,6 +119,7 @@ const groups: readonly HelpGroup[] = [
       ],
       ['--internal-url URL', 'URL of the tenants for components of the platform (default: the address of --listen)'],
       ...planePortHelp,
+      ...kubeletHelp,
       ...servingHelp,
     ],
   },
@@ -204,6 +208,7 @@ function optionsOf(values: FlagValues<typeof flags>): PlatformOptions {
     authorization: authorizationSource(values),
     advertiseAddress: values['advertise-address'],
     planePorts: planePortRange(values['plane-port-range']),
+    kubeletAddressTypes: kubeletAddressTypes(values['kubelet-preferred-address-types']),
     audit: auditOptions(values),
     encryptionConfig: values['encryption-provider-config'],
     admission: plugins(values['enable-admission-plugins'], values['disable-admission-plugins']),
@@ -235,6 +240,7 @@ export const flags = {
   'internal-url': { type: 'string' },
   'token-file': { type: 'string' },
   ...planePortFlags,
+  ...kubeletFlags,
   ...servingFlags,
   ...authenticationFlags,
   ...authorizationFlags,

@@ -69,6 +69,8 @@ export interface TenantWorld
   readonly fairQueue?: FairQueue;
   /** For tests: `request PATH USER` is hit with each authenticated request to a tenant. */
   readonly failpoints?: Failpoints;
+  /** Address types of Nodes for connections to kubelets, in order of preference. Absent: the default. */
+  readonly kubeletAddressTypes?: readonly string[];
   /** Connections to nodes of all tenants. */
   readonly nodeStreams: TotalStreams;
   /** Guard of the management plane; it authenticates platform administrators. */
@@ -132,6 +134,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     nodes: {
       networks: () => link.tenant().spec.nodes?.networks,
       totalStreams: world.nodeStreams,
+      ...(world.kubeletAddressTypes && { preferredAddressTypes: world.kubeletAddressTypes }),
       credentials: kubeletCredentials({ keys, clock, random }),
       tunnel: connectedTunnel,
     },
