@@ -29,8 +29,19 @@ function resultOf(results: Results, fields: FieldSet, compute: () => FieldSet): 
 
 const withoutServer: Results = new WeakMap();
 
+/** Returns a frozen set for one that objects share, because they share the result, too. */
 export const withoutServerFields = (fields: FieldSet): FieldSet =>
-  resultOf(withoutServer, fields, () => difference(fields, serverFields));
+  resultOf(withoutServer, fields, () => {
+    const rest = difference(fields, serverFields);
+    return Object.isFrozen(fields) ? frozen(rest) : rest;
+  });
+
+/** Everything below a frozen node is frozen. */
+function frozen(set: FieldSet): FieldSet {
+  if (Object.isFrozen(set)) return set;
+  for (const element in set) frozen(set[element]!);
+  return Object.freeze(set);
+}
 
 export interface FieldFilter {
   /** Dotted paths: these and all below them are ignored. */

@@ -26,6 +26,7 @@ export { managedFieldsAfterScale, managedFieldsOfScale } from './scale.ts';
 export type { ReplicasPaths, ScaleWritten } from './scale.ts';
 export { mergeTypeOfSchema } from './schema-type.ts';
 export type { SchemaTypeOptions } from './schema-type.ts';
+export { sharedManagedFieldsJson } from './shared-json.ts';
 export { keepManagedFieldsTimes } from './timestamps.ts';
 export { updateManagedFields } from './update.ts';
 export type { UpdateOptions } from './update.ts';

@@ -42,6 +42,37 @@ const configMap = (metadata: object, rest: object = {}): KubeObject =>
 const widget = (metadata: object, rest: object = {}): KubeObject =>
   ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata, ...rest }) as KubeObject;
 
+test('shared managedFields are stored like others', () => {
+  const fields = { 'f:data': { '.': {}, 'f:a"b': {} } };
+  const entryWith = (fieldsV1: object, rest: object = {}): object => ({
+    manager: 'm"',
+    operation: 'Update',
+    apiVersion: 'v1',
+    fieldsType: 'FieldsV1',
+    fieldsV1,
+    ...rest,
+  });
+  const shared = [
+    entryWith(Object.freeze({ ...fields })),
+    entryWith(fields),
+    entryWith(Object.freeze({ ...fields }), { subresource: 'status' }),
+  ];
+  const plain = structuredClone(shared);
+  for (const metadata of [{}, { name: 'a', uid: 'u', labels: { x: 'y' } }]) {
+    for (const rest of [{}, { data: { k: 'v' } }]) {
+      for (const [form, object] of [
+        [configMaps, configMap],
+        [widgets, widget],
+      ] as const) {
+        const expected = form.encode(object({ ...metadata, managedFields: plain }, rest)).toString();
+        const stored = (): string => form.encode(object({ ...metadata, managedFields: shared }, rest)).toString();
+        assert.equal(stored(), expected);
+        assert.equal(stored(), expected);
+      }
+    }
+  }
+});
+
 test('the version is written behind the uid, and the value does not have it', () => {
   const value = configMaps.encode(configMap({ name: 'a', uid: 'u', resourceVersion: '3', labels: { x: 'y' } }));
   assert.equal(

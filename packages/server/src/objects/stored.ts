@@ -11,7 +11,7 @@
  * Values of other writers, in another order, of another version, or as protobuf, are decoded.
  */
 
-import { decodeProtobuf, isProtobuf, normalise, normaliseSharing } from '@hangar/api';
+import { decodeProtobuf, isProtobuf, normalise, normaliseSharing, sharedManagedFieldsJson } from '@hangar/api';
 import type { JsonObject, KubeObject, ObjectMeta, StructType } from '@hangar/api';
 import type { Entry, Revision } from '@hangar/store';
 import { ownText } from './own-memory.ts';
@@ -39,6 +39,7 @@ const comma = 0x2c;
 
 export class StoredForm {
   readonly #options: StoredFormOptions;
+  readonly #headText: string;
   readonly #head: Buffer;
   readonly #itemHead: Buffer;
   readonly #isSameVersion: boolean;
@@ -52,7 +53,8 @@ export class StoredForm {
     const first = options.isCustom
       ? `"apiVersion":${apiVersion},"kind":${kind},`
       : `"kind":${kind},"apiVersion":${apiVersion},`;
-    this.#head = ownText(`{${first}${metadata}`);
+    this.#headText = `{${first}${metadata}`;
+    this.#head = ownText(this.#headText);
     this.#itemHead = options.isCustom ? this.#head : ownText(`{${metadata}`);
     this.#isSameVersion = options.apiVersion === options.storedApiVersion;
     this.#isFaithful = this.#isSameVersion && options.refresh === undefined;
@@ -66,9 +68,21 @@ export class StoredForm {
   /** Returns the value to store, without resourceVersion. The object is not changed. */
   encode(object: KubeObject): Buffer {
     const { metadata: meta, apiVersion: _, kind, ...rest } = this.#whole(object);
+    const managedFields = kind === this.#options.kind ? sharedManagedFieldsJson(meta.managedFields) : undefined;
+    if (managedFields !== undefined) {
+      const { managedFields: _shared, ...others } = meta;
+      return Buffer.from(this.#joined(ordered(others), managedFields, rest));
+    }
     const apiVersion = this.#options.storedApiVersion;
     const first = this.#options.isCustom ? { apiVersion, kind } : { kind, apiVersion };
     return Buffer.from(JSON.stringify({ ...first, metadata: ordered(meta), ...rest }));
+  }
+
+  /** Returns the JSON of an object whose managedFields are JSON already. They are the last field of metadata. */
+  #joined(meta: JsonObject, managedFields: string, rest: JsonObject): string {
+    const [fields, others] = [JSON.stringify(meta).slice(1, -1), JSON.stringify(rest).slice(1, -1)];
+    const whole = `${fields === '' ? '' : `${fields},`}"managedFields":${managedFields}}`;
+    return `${this.#headText}${whole}${others === '' ? '' : `,${others}`}}`;
   }
 
   /** Returns the object in the stored version. Read only: parts may belong to the object. */
