@@ -66,6 +66,8 @@ const opened = (outgoing: ClientRequest): Promise<Opened> =>
     outgoing.on('error', reject);
     outgoing.once('response', (response) => resolve({ response }));
     outgoing.once('upgrade', (response, remote, head) => {
+      // Node.js removed its own listener: an error before the caller listens would end the process.
+      remote.on('error', () => remote.destroy());
       if (head.length > 0) remote.unshift(head);
       resolve({ response, remote });
     });

@@ -56,6 +56,10 @@ export async function exchange(
     outgoing.on('error', () => {});
     response.on('error', () => response.destroy());
     if (upgraded) stream.signal.addEventListener('abort', () => upgraded.destroy(), { once: true });
+    if (upgraded && !request.headers['upgrade']) {
+      upgraded.destroy();
+      throw unexpectedSwitch();
+    }
     if (stream.signal.aborted) throw closing();
     return { response, ...(upgraded ? { upgraded } : {}), end };
   } catch (error) {
@@ -87,6 +91,8 @@ const headOf = (outgoing: ClientRequest): Promise<Omit<BackendAnswer, 'end'>> =>
     outgoing.once('error', reject);
     outgoing.once('response', (response) => resolve({ response }));
     outgoing.once('upgrade', (response, upgraded, head) => {
+      // Node.js removed its own listener: an error before the caller listens would end the process.
+      upgraded.on('error', () => upgraded.destroy());
       if (head.length > 0) upgraded.unshift(head);
       resolve({ response, upgraded });
     });
@@ -94,6 +100,8 @@ const headOf = (outgoing: ClientRequest): Promise<Omit<BackendAnswer, 'end'>> =>
 
 const closing = (): OutboundError => new OutboundError('Aborted', 'the control plane is closing');
 const gone = (): OutboundError => new OutboundError('Aborted', 'context canceled');
+const unexpectedSwitch = (): OutboundError =>
+  new OutboundError('Unreachable', 'net/http: the backend switched the protocol without a request for it');
 const tooSlow = (): OutboundError => new OutboundError('Timeout', 'net/http: timeout awaiting response headers');
 
 /** `host:port` as in URLs. */

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { test } from 'node:test';
+import { nodeAddress, podAddress, pods, startCluster } from './testing/cluster.ts';
+import { startKubelet } from './testing/kubelet.ts';
+
+const proxy = `${pods}/web/proxy/`;
+const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n';
+
+interface RawServer extends AsyncDisposable {
+  readonly port: number;
+  readonly sockets: ReadonlySet<Socket>;
+}
+
+/** Starts a pod that answers with any bytes. */
+async function startRaw(onRequest: (socket: Socket) => void): Promise<RawServer> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('data', () => onRequest(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    sockets,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+test('a pod that switches the protocol without a request for it gets no connection to the client', async () => {
+  await using cluster = await startCluster();
+  await using pod = await startRaw((socket) => {
+    socket.write(switching);
+    setImmediate(() => socket.resetAndDestroy());
+  });
+  await cluster.populate();
+  cluster.routes.set(`${podAddress}:8080`, pod.port);
+  for (const method of ['GET', 'POST', 'HEAD']) {
+    const { status } = await cluster.request(method, proxy);
+    assert.equal(status, 503);
+  }
+  await cluster.idle();
+  assert.equal((await cluster.request('GET', `${pods}/web`)).status, 200);
+});
+
+test('a kubelet that switches the protocol of a log request is refused', async () => {
+  await using cluster = await startCluster();
+  await using kubelet = await startKubelet({
+    authority: cluster.authority,
+    hosts: [nodeAddress],
+    handler: (_, response) => void response.socket!.write(switching),
+  });
+  await cluster.populate(kubelet.port);
+  assert.equal((await cluster.request('GET', `${pods}/web/log`)).status, 500);
+  assert.equal((await cluster.request('GET', `${pods}/web/log?follow=true`)).status, 500);
+  await cluster.idle();
+});
