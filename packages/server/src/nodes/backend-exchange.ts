@@ -42,7 +42,7 @@ export async function exchange(
   const { nodes, clock } = call.plane;
   // The request waits for another machine: the seat in the fair queue is for requests that use this one.
   call.leaveQueue?.();
-  const outgoing = nodes.connections.begin(backend, request);
+  const outgoing = begun(() => nodes.connections.begin(backend, request), stream);
   const onAbort = (): void => void outgoing.destroy(closing());
   stream.signal.addEventListener('abort', onAbort, { once: true });
   if (stream.signal.aborted) onAbort();
@@ -69,6 +69,16 @@ export async function exchange(
   } finally {
     timer?.cancel();
     stay();
+  }
+}
+
+/** The head may contain characters that cannot be sent, for example from the address of a Node. Then `begin` throws. */
+function begun(begin: () => ClientRequest, stream: NodeStream): ClientRequest {
+  try {
+    return begin();
+  } catch (error) {
+    stream.end();
+    throw outboundError(error);
   }
 }
 

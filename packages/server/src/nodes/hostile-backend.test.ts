@@ -4,9 +4,12 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { test } from 'node:test';
 import { nodeAddress, podAddress, pods, startCluster } from './testing/cluster.ts';
+import type { NotSwitched } from './testing/cluster.ts';
 import { startKubelet } from './testing/kubelet.ts';
 
 const proxy = `${pods}/web/proxy/`;
+const exec = `${pods}/web/exec?command=ls&stdout=1`;
+const spdy = { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' };
 const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n';
 
 interface RawServer extends AsyncDisposable {
@@ -63,4 +66,15 @@ test('a kubelet that switches the protocol of a log request is refused', async (
   assert.equal((await cluster.request('GET', `${pods}/web/log`)).status, 500);
   assert.equal((await cluster.request('GET', `${pods}/web/log?follow=true`)).status, 500);
   await cluster.idle();
+});
+
+test('a request that cannot be sent to its node is not counted as an open stream', async () => {
+  await using cluster = await startCluster({ nodes: { streamsMax: 2 } });
+  await cluster.populate(undefined, { status: { addresses: [{ type: 'InternalIP', address: 'node\u4e00' }] } });
+  for (let attempt = 0; attempt < 4; attempt++) {
+    const error = await cluster.upgrade('POST', exec, spdy).catch((one: NotSwitched) => one);
+    assert.equal((error as NotSwitched).status, 500);
+    assert.equal((await cluster.request('GET', `${pods}/web/log`)).status, 500);
+  }
+  assert.equal(cluster.plane.nodes.open, 0);
 });
