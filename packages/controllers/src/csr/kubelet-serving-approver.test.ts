@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Client } from '@hangar/client';
 import { CertificateSigningRequest } from '@hangar/client/kinds/certificates-v1';
-import { Node } from '@hangar/client/kinds/core-v1';
+import { ConfigMap, Endpoints, Node } from '@hangar/client/kinds/core-v1';
 import { certificateRequest } from '@hangar/pki/testing';
 import { startTestFleet } from '@hangar/testkit';
 import type { TestFleet, TestUser } from '@hangar/testkit';
@@ -15,6 +15,7 @@ const userOf = (node: string): TestUser => ({
   name: `system:node:${node}`,
   groups: ['system:nodes', 'system:authenticated'],
 });
+const mapped = (...bytes: number[]): Buffer => Buffer.of(...Array.from({ length: 10 }, () => 0), 255, 255, ...bytes);
 const ip = (...bytes: number[]): Buffer => Buffer.of(...bytes);
 
 interface Wanted {
@@ -37,6 +38,16 @@ async function makeNode(client: Client, name: string, addresses: Record<string, 
   const node = await client.create(Node, { metadata: { name } });
   const listed = Object.entries(addresses).map(([type, address]) => ({ type, address }));
   await client.status.update(Node, { ...node, status: { addresses: listed as never } });
+}
+
+/** Sets the addresses of the API server. */
+async function nameServer(client: Client): Promise<void> {
+  const subsets = [{ addresses: [{ ip: '10.2.0.1' }], ports: [{ port: 7_500 }] }];
+  const kubernetes = { namespace: 'default', name: 'kubernetes' };
+  await client.patch(Endpoints, kubernetes, { type: 'merge', body: { subsets } });
+  const kubeconfig = 'clusters:\n- cluster:\n    server: https://api.example:7500\n';
+  const info = { namespace: 'kube-public', name: 'cluster-info' };
+  await client.patch(ConfigMap, info, { type: 'merge', body: { data: { kubeconfig } } });
 }
 
 const isApproved = async (client: Client, name: string): Promise<boolean> =>
@@ -76,6 +87,18 @@ describe('requests of kubelets for serving certificates', () => {
     });
     await makeNode(red, 'two', { InternalIP: '10.1.0.8' });
     await makeNode(red, 'thief', { InternalIP: '10.1.0.8' });
+    await makeNode(red, 'mapped', {
+      InternalIP: '::ffff:10.0.0.1',
+      ExternalIP: '::ffff:a01:8',
+      Hostname: 'two',
+    });
+    await makeNode(red, 'server', {
+      InternalIP: '10.2.0.1',
+      InternalDNS: 'api.example',
+      Hostname: 'webhook.default.svc',
+      ExternalDNS: '*.example',
+    });
+    await nameServer(red);
     const refused: Readonly<Record<string, [TestUser, Wanted]>> = {
       'foreign-address': [userOf('one'), { ipAddresses: [ip(10, 1, 0, 7), ip(10, 1, 0, 9)] }],
       'foreign-name': [userOf('one'), { dnsNames: ['two'], ipAddresses: [ip(10, 1, 0, 7)] }],
@@ -84,6 +107,13 @@ describe('requests of kubelets for serving certificates', () => {
       'service-address': [userOf('one'), { ipAddresses: [ip(10, 0, 0, 1)] }],
       'loopback-address': [userOf('one'), { ipAddresses: [ip(127, 0, 0, 1)] }],
       localhost: [userOf('one'), { dnsNames: ['localhost'] }],
+      'mapped-service-address': [userOf('mapped'), { of: 'mapped', ipAddresses: [mapped(10, 0, 0, 1)] }],
+      'mapped-address': [userOf('mapped'), { of: 'mapped', ipAddresses: [mapped(10, 1, 0, 8)] }],
+      'server-address': [userOf('server'), { of: 'server', ipAddresses: [ip(10, 2, 0, 1)] }],
+      'join-address': [userOf('server'), { of: 'server', dnsNames: ['api.example'] }],
+      'service-name': [userOf('server'), { of: 'server', dnsNames: ['webhook.default.svc'] }],
+      wildcard: [userOf('server'), { of: 'server', dnsNames: ['*.example'] }],
+      'name-of-another-node': [userOf('mapped'), { of: 'mapped', dnsNames: ['two'] }],
       'stolen-address': [userOf('thief'), { of: 'thief', ipAddresses: [ip(10, 1, 0, 8)] }],
       'other-node': [userOf('two'), { of: 'one', ipAddresses: [ip(10, 1, 0, 7)] }],
       'client-usages': [userOf('one'), { ipAddresses: [ip(10, 1, 0, 7)], usages: clientUsages }],

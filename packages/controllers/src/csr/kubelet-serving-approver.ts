@@ -2,15 +2,15 @@
  * Approves requests of kubelets for serving certificates: a node may have a certificate for the names and addresses in the status of its
  * own Node object. The API server verifies kubelets with such certificates. kube-controller-manager leaves these requests to users.
  *
- * The CA also issues the certificate of the API server, and a node writes its own addresses. Therefore a name of the API server, a loopback
- * address, or an address of another node is never approved here.
+ * The CA also issues the certificate of the API server, and a node writes its own addresses. Therefore a name or address of the API server
+ * or of a service, a wildcard, a loopback address, or a name or address of another node is never approved here.
  */
 
 import { BlockList, isIPv6 } from 'node:net';
 import { find } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { CertificateSigningRequest } from '@hangar/client/kinds/certificates-v1';
-import { Node, Service } from '@hangar/client/kinds/core-v1';
+import { ConfigMap, Endpoints, Node, Service } from '@hangar/client/kinds/core-v1';
 import { hasCode } from '@hangar/core';
 import type { RequestedCertificate } from '@hangar/pki';
 import type { Request, Result } from '@hangar/runtime';
@@ -86,11 +86,13 @@ async function isOfItsNode(
   const nodeName = username.slice(userPrefix.length);
   const wanted = [...request.dnsNames.map((name) => name.toLowerCase()), ...request.ipAddresses.map(addressText)];
   const reserved = await serverNames(client, signal);
-  if (wanted.some((one) => reserved.has(one) || isLoopback(one))) return false;
+  if (wanted.some((one) => reserved.has(one) || isLoopback(one) || isServiceName(one))) return false;
   const { items } = await client.list(Node, { signal });
   const own = addressesOf(items.find(({ metadata }) => metadata.name === nodeName));
   const foreign = new Set(
-    items.filter(({ metadata }) => metadata.name !== nodeName).flatMap((one) => [...addressesOf(one)]),
+    items
+      .filter(({ metadata }) => metadata.name !== nodeName)
+      .flatMap((one) => [one.metadata.name!, ...addressesOf(one)]),
   );
   return wanted.every((one) => own.has(one) && !foreign.has(one));
 }
@@ -98,13 +100,25 @@ async function isOfItsNode(
 const addressesOf = (node: Node | undefined): Set<string> =>
   new Set((node?.status?.addresses ?? []).map(({ address = '' }) => normalized(address)));
 
-/** Names and cluster IPs of the service `kubernetes`. */
+/** Names and addresses of the service `kubernetes` and of the servers behind it, and the host that nodes join at. */
 async function serverNames(client: Client, signal: AbortSignal): Promise<ReadonlySet<string>> {
-  const service = await find(client, Service, { namespace: 'default', name: 'kubernetes' }, { signal });
+  const key = { namespace: 'default', name: 'kubernetes' };
+  const [service, endpoints, info] = await Promise.all([
+    find(client, Service, key, { signal }),
+    find(client, Endpoints, key, { signal }),
+    find(client, ConfigMap, { namespace: 'kube-public', name: 'cluster-info' }, { signal }),
+  ]);
   const { clusterIP = '', clusterIPs = [] } = service?.spec ?? {};
+  const servers = (endpoints?.subsets ?? []).flatMap(({ addresses = [] }) => addresses.map(({ ip }) => ip));
+  const joined = /^ *server: *(\S+)$/m.exec(info?.data?.['kubeconfig'] ?? '')?.[1] ?? '';
   const names = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'];
-  return new Set([...names, ...[clusterIP, ...clusterIPs].map(normalized)]);
+  return new Set([...names, ...[clusterIP, ...clusterIPs, ...servers, hostOf(joined)].map(normalized)]);
 }
+
+const hostOf = (url: string): string => (URL.parse(url)?.hostname ?? '').replace(/^\[|\]$/g, '');
+
+/** Webhooks and aggregated servers are verified by such names. */
+const isServiceName = (one: string): boolean => /\*|\.svc\.?$|\.cluster\.local\.?$/.test(one);
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -117,6 +131,17 @@ const addressText = (bytes: Buffer): string =>
     ? bytes.join('.')
     : normalized(Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(2 * at).toString(16)).join(':'));
 
-/** Names in lower case, IPv6 addresses in their shortest form. */
-const normalized = (address: string): string =>
-  isIPv6(address) ? new URL(`https://[${address}]`).hostname.slice(1, -1) : address.toLowerCase();
+/**
+ * Names in lower case, IPv6 addresses in their shortest form. An IPv4 address that is mapped to IPv6 is that IPv4 address: clients in Go
+ * compare them so.
+ */
+function normalized(address: string): string {
+  if (!isIPv6(address)) return address.toLowerCase();
+  const short = URL.parse(`https://[${address}]`)?.hostname.slice(1, -1) ?? address;
+  const mapped = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(short);
+  if (!mapped) return short;
+  return mapped
+    .slice(1)
+    .flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 255])
+    .join('.');
+}
