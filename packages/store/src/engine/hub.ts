@@ -14,7 +14,6 @@
 import { assert } from '@hangar/core';
 import type { Revision, StoreEvent, Watch, WatchBatch, WatchOptions } from '../contract.ts';
 import { closed, CompactedError } from '../errors.ts';
-import { compareKeys } from '../keys.ts';
 
 export interface HistoryPage {
   readonly batches: readonly WatchBatch[];
@@ -203,11 +202,12 @@ interface Run {
   readonly end: number;
 }
 
+/** Sorted by UTF-16 code units, which the engine compares fastest: the order only has to be the same in `firstFrom`. */
 function sortedRuns(keys: readonly string[]): Run[] {
   const runs: Run[] = [];
   let start = 0;
   for (let at = 1; at <= keys.length; at++) {
-    if (at < keys.length && compareKeys(keys[at - 1]!, keys[at]!) <= 0) continue;
+    if (at < keys.length && keys[at - 1]! <= keys[at]!) continue;
     runs.push({ start, end: at });
     start = at;
   }
@@ -219,7 +219,7 @@ function firstFrom(keys: readonly string[], { start, end }: Run, key: string): n
   let [low, high] = [start, end];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compareKeys(keys[middle]!, key) < 0) low = middle + 1;
+    if (keys[middle]! < key) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -273,3 +273,27 @@ test('work for all tenants belongs to no activity, whichever activity commits or
   await store.close();
   assert.deepEqual(new Set(seen.map((one) => JSON.stringify(one))), new Set(['["soon",null]', '["after",null]']));
 });
+
+test('a large transaction is visible to the next reads, although the entries that it deletes are removed in slices', async () => {
+  const store = await openMemoryStore({ clock: systemClock });
+  const value = encoder.encode('1');
+  const get = async (key: string): Promise<Revision | undefined> => (await store.get(key)).entry?.modRevision;
+  const keys = Array.from({ length: 120 }, (_, n) => [`/a/${n}`, `/b/${n}`, `/c/${n}`]).flat();
+  for (const key of [...keys, '/d/1', '/d/2']) await store.commit([{ type: 'put', key, value }]);
+  const { revision } = await store.commit([
+    { type: 'deleteRange', range: prefixRange('/a/') },
+    { type: 'deleteRange', range: { start: '/b/', end: '/c0' } },
+    { type: 'delete', key: '/d/1' },
+    { type: 'put', key: '/d/2', value },
+  ]);
+  const again = store.commit([{ type: 'put', key: '/b/7', value }]);
+  for (const key of [...keys, '/d/1']) assert.equal(await get(key), undefined, key);
+  assert.equal(await get('/d/2'), revision);
+  const { revision: later } = await again;
+  for (let n = 0; n < 5; n++) {
+    assert.equal(await get('/b/7'), later);
+    assert.equal(await get('/b/8'), undefined);
+    await new Promise<void>((resolve) => systemClock.soon(resolve));
+  }
+  await store.close();
+});

@@ -46,13 +46,16 @@ export interface StepLengths {
   range: number;
   /** Rows of the history read at once. */
   history: number;
+  /** Previous values read at once, each of which is a separate read. */
+  previous: number;
   /** Events of one revision delivered to a watch at once. More are read from the history. */
   batch: number;
   /** Rows removed at once. */
   obsolete: number;
 }
 
-const defaultSteps: StepLengths = { range: 2_000, history: 1_000, batch: 256, obsolete: 500 };
+/** A step of the history takes about half a millisecond. */
+const defaultSteps: StepLengths = { range: 2_000, history: 100, previous: 64, batch: 256, obsolete: 500 };
 
 export interface MvccStoreOptions {
   clock: Clock;
@@ -278,15 +281,35 @@ export class MvccStore implements Store {
     const { result, changes } = outcome;
     const { revision } = result;
     const writes = command.type === 'transaction' ? command.writes : [];
-    const entries = changes.map((change) => writtenEntry(revision, change, writes));
-    changes.forEach(({ key }, index) => this.#recent.changed(key, entries[index], revision));
+    const isLarge = command.type === 'transaction' && changes.length > this.#steps.batch;
+    const keys: string[] = [];
+    const entries: (Entry | undefined)[] = [];
+    for (const change of changes) {
+      const entry = change.write < 0 ? undefined : writtenEntry(revision, change, writes);
+      keys.push(change.key);
+      entries.push(entry);
+      if (entry || !isLarge) this.#recent.changed(change.key, entry, revision);
+    }
+    if (isLarge) this.#forgetDeleted(writes, revision);
     this.#recent.published(revision);
     this.#hub.publish({
       revision,
-      keys: changes.map((change) => change.key),
+      keys,
       event: (index, previous) => this.#event(changes[index]!, entries[index], previous),
     });
     this.#window.advanced(revision);
+  }
+
+  /** Forgets the deleted entries of a transaction with many changes: by ranges, because a key each would block the event loop. */
+  #forgetDeleted(writes: readonly Write[], revision: Revision): void {
+    for (const write of writes) {
+      if (write.type === 'delete') this.#recent.changed(write.key, undefined, revision);
+      else if (write.type === 'deleteRange') void this.#inSlices(this.#recent.rangeDeleted(write.range, revision));
+    }
+  }
+
+  async #inSlices(work: Iterable<void>): Promise<void> {
+    for (const _ of work) await breathe(this.#options.clock);
   }
 
   #event({ key, previousId }: Change, entry: Entry | undefined, withPrevious: boolean): StoreEvent {
@@ -297,14 +320,13 @@ export class MvccStore implements Store {
 
   async #readHistory(span: Required<WatchOptions> & { to: Revision }): Promise<HistoryPage> {
     const { fromRevision: from, to, prefix } = span;
-    const { batch, history: rowsMax } = this.#steps;
+    const { previous, history: rowsMax } = this.#steps;
     await this.#pauseInHistory(from);
     let page = this.#reader.history(prefixRange(prefix), { from, to, rowsMax });
     const batches: (WatchBatch & { events: StoreEvent[] })[] = [];
     for (;;) {
       for (const [place, row] of page.rows.entries()) {
-        // Each previous value is a separate read.
-        if (span.previous && place > 0 && place % batch === 0) await this.#pauseInHistory(from);
+        if (span.previous && place % previous === 0) await this.#pauseInHistory(from);
         if (batches.at(-1)?.revision !== row.revision) batches.push({ revision: row.revision, events: [] });
         batches.at(-1)!.events.push(this.#eventOf(row, span.previous));
       }

@@ -68,3 +68,25 @@ test('an entry does not keep the memory that its value was cut out of', () => {
   recent.saw(at(1), { ...entry('a', 1), value: shared.subarray(0, 100) });
   assert.equal(recent.get('a')?.value.buffer.byteLength, 100);
 });
+
+test('entries of a deleted range are not returned, and are removed in slices; later ones stay', () => {
+  const recent = new RecentEntries(10_000_000, at(1));
+  for (let n = 0; n < 1_000; n++) recent.changed(`/a/${n}`, entry(`/a/${n}`, 2), at(2));
+  recent.changed('/b', entry('/b', 2), at(2));
+  recent.published(at(2));
+  // A read was faster than the publication, and saw a later commit.
+  recent.saw(at(4), entry('/a/7', 4));
+  const slices = recent.rangeDeleted({ start: '/a/', end: '/a0' }, at(3));
+  recent.published(at(4));
+  const check = (): void => {
+    assert.equal(recent.get('/a/5'), undefined);
+    assert.equal(recent.get('/a/7')?.modRevision, 4);
+    assert.equal(recent.get('/b')?.modRevision, 2);
+  };
+  check();
+  recent.changed('/a/8', entry('/a/8', 5), at(5));
+  recent.published(at(5));
+  assert.equal([...slices].length, 4);
+  check();
+  assert.equal(recent.get('/a/8')?.modRevision, 5);
+});

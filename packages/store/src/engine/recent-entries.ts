@@ -8,13 +8,25 @@
  * Bounded by two generations: used entries move to the young one; when that has half of the bytes, the old one is dropped.
  */
 
-import type { Entry, Revision } from '../contract.ts';
+import type { Entry, KeyRange, Revision } from '../contract.ts';
+import { inRange } from '../keys.ts';
+
+/** A range whose entries before the revision are deleted. */
+interface DeletedRange {
+  readonly range: KeyRange;
+  readonly revision: Revision;
+}
+
+/** Number of entries that one slice of a sweep looks at. */
+const sweptAtOnce = 256;
 
 export class RecentEntries {
   readonly #generationBytesMax: number;
   #young = new Map<string, Entry>();
   #old = new Map<string, Entry>();
   #youngBytes = 0;
+  /** Ranges whose entries are not all removed yet. */
+  #deleted: DeletedRange[] = [];
   #published: Revision;
   #seen: Revision;
 
@@ -33,10 +45,10 @@ export class RecentEntries {
   get(key: string): Entry | undefined {
     if (this.#seen > this.#published) return undefined;
     const young = this.#young.get(key);
-    if (young) return young;
-    const old = this.#old.get(key);
-    if (old) this.#put(old);
-    return old;
+    const entry = young ?? this.#old.get(key);
+    if (entry && this.#deleted.some((deleted) => isDeleted(entry, deleted))) return undefined;
+    if (entry && !young) this.#put(entry);
+    return entry;
   }
 
   /** Called when a read of the tables saw this revision, and optionally this entry. */
@@ -52,6 +64,27 @@ export class RecentEntries {
     if (known && known.modRevision >= revision) return;
     if (known) this.#forget(key);
     if (entry) this.#put(entry);
+  }
+
+  /**
+   * Called instead of `changed` when a commit deleted all entries of a range: they are not returned any more. The result removes them, in
+   * slices.
+   */
+  rangeDeleted(range: KeyRange, revision: Revision): Iterable<void> {
+    const deleted = { range, revision };
+    this.#deleted.push(deleted);
+    return this.#sweep(deleted, [this.#young, this.#old]);
+  }
+
+  *#sweep(deleted: DeletedRange, generations: readonly ReadonlyMap<string, Entry>[]): Generator<void, void, void> {
+    let count = 0;
+    for (const generation of generations) {
+      for (const entry of generation.values()) {
+        if (count++ % sweptAtOnce === 0) yield;
+        if (isDeleted(entry, deleted)) this.#forget(entry.key);
+      }
+    }
+    this.#deleted = this.#deleted.filter((one) => one !== deleted);
   }
 
   published(revision: Revision): void {
@@ -84,6 +117,9 @@ export class RecentEntries {
     this.#youngBytes = 0;
   }
 }
+
+const isDeleted = ({ key, modRevision }: Entry, { range, revision }: DeletedRange): boolean =>
+  modRevision < revision && inRange(key, range);
 
 /** Copies small values: such a value is often a slice of shared memory, which it would keep alive. */
 function ownBytes(entry: Entry): Entry {

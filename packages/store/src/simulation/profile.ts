@@ -57,8 +57,8 @@ export function drawProfile(random: Random): Profile {
   };
 }
 
-/** Without a separate draw for `batch`, so that known seeds keep their worlds. */
+/** Without separate draws for `previous` and `batch`, so that known seeds keep their worlds. */
 function stepsOf(random: Random): StepLengths {
   const [range, history, obsolete] = [1 + random.below(9), 1 + random.below(9), 1 + random.below(20)];
-  return { range, history, batch: history, obsolete };
+  return { range, history, previous: history, batch: history, obsolete };
 }

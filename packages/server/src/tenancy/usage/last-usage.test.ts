@@ -81,7 +81,7 @@ describe('the last figures of a tenant', () => {
     assert.deepEqual([usage?.objects, usage?.writes], [1_201, 1]);
     assert.deepEqual([...usage!.objectsPerKind!], [['configmaps', 1_201]]);
     assert.ok(usage!.storedBytes! > 1_200 * 100);
-    assert.ok(store.ranges.length > 0 && store.ranges.every(({ keysOnly, limit }) => keysOnly && limit === 500));
+    assert.ok(store.ranges.length > 0 && store.ranges.every(({ keysOnly, limit }) => keysOnly && limit === 100));
   });
 
   test('keep nobody from ending ten thousand objects within a second', async () => {

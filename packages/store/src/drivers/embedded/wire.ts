@@ -105,15 +105,19 @@ export interface PackedOutcomes {
 /** An outcome with many changes, as the deletion of a range has: ten thousand objects take longer to clone than all the rest. */
 interface ManyChanges {
   readonly result: CommitResult;
-  readonly keys: readonly string[];
+  /** In one text: ten thousand texts take milliseconds to clone. */
+  readonly keys: string;
   /** Four for each key. */
   readonly changeNumbers: Float64Array<ArrayBuffer>;
 }
 
 const numbersEach = 5;
 const changeNumbersEach = 4;
+/** Keys have no control characters. */
+const keyEnd = '\0';
 /** Fewer are cloned as they are. */
 const manyChanges = 32;
+const unpackedAtOnce = 2_000;
 
 export function packOutcomes(outcomes: readonly Outcome[]): PackedOutcomes {
   const numbers = new Float64Array(outcomes.length * numbersEach);
@@ -134,13 +138,20 @@ export function packOutcomes(outcomes: readonly Outcome[]): PackedOutcomes {
   return { numbers, others };
 }
 
-/** Needs the group that the outcomes answer: keys do not travel back. */
-export function unpackOutcomes({ numbers, others }: PackedOutcomes, group: readonly Command[]): Outcome[] {
+/** Needs the group that the outcomes answer: keys do not travel back. Pauses after each slice of an outcome with many changes. */
+export function* unpackOutcomes(
+  { numbers, others }: PackedOutcomes,
+  group: readonly Command[],
+): Generator<void, Outcome[], void> {
+  const outcomes: Outcome[] = [];
   let other = 0;
-  return group.map((command, place): Outcome => {
+  for (const [place, command] of group.entries()) {
     const at = place * numbersEach;
     const revision = numbers[at] as Revision;
-    if (revision === 0) return unpackMany(others[other++]!);
+    if (revision === 0) {
+      outcomes.push(yield* unpackMany(others[other++]!));
+      continue;
+    }
     const write = numbers[at + 4]!;
     const { key } = (command as Command & { type: 'transaction' }).writes[write] as Write & { type: 'put' };
     const change: Change = {
@@ -150,8 +161,9 @@ export function unpackOutcomes({ numbers, others }: PackedOutcomes, group: reado
       version: numbers[at + 2]!,
       previousId: numbers[at + 3]!,
     };
-    return { result: { committed: true, revision, deleted: 0 }, changes: [change] };
-  });
+    outcomes.push({ result: { committed: true, revision, deleted: 0 }, changes: [change] });
+  }
+  return outcomes;
 }
 
 function packMany(outcome: Outcome): Outcome | ManyChanges {
@@ -161,21 +173,23 @@ function packMany(outcome: Outcome): Outcome | ManyChanges {
   changes.forEach(({ write, createRevision, version, previousId }, place) =>
     changeNumbers.set([write, createRevision, version, previousId], place * changeNumbersEach),
   );
-  return { result, keys: changes.map(({ key }) => key), changeNumbers };
+  return { result, keys: changes.map(({ key }) => key).join(keyEnd), changeNumbers };
 }
 
-function unpackMany(outcome: Outcome | ManyChanges): Outcome {
+function* unpackMany(outcome: Outcome | ManyChanges): Generator<void, Outcome, void> {
   if (!('keys' in outcome)) return outcome;
   const { result, keys, changeNumbers } = outcome;
-  const changes = keys.map((key, place): Change => {
-    const at = place * changeNumbersEach;
-    return {
+  const changes: Change[] = [];
+  for (const key of keys.split(keyEnd)) {
+    if (changes.length % unpackedAtOnce === 0) yield;
+    const at = changes.length * changeNumbersEach;
+    changes.push({
       key,
       write: changeNumbers[at]!,
       createRevision: changeNumbers[at + 1] as Revision,
       version: changeNumbers[at + 2]!,
       previousId: changeNumbers[at + 3]!,
-    };
-  });
+    });
+  }
   return { result, changes };
 }

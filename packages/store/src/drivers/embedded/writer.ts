@@ -3,7 +3,7 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { asError } from '@hangar/core';
+import { asError, systemClock } from '@hangar/core';
 import type { Command, Outcome } from '../../engine/command.ts';
 import { StoreError } from '../../errors.ts';
 import { packGroup, unpackOutcomes } from './wire.ts';
@@ -60,7 +60,14 @@ export class Writer {
   #settle(reply: WriterReply): void {
     const waiting = this.#waiting.shift()!;
     if ('failure' in reply) waiting.reject(new StoreError(reply.failure.code, reply.failure.message));
-    else waiting.resolve(unpackOutcomes(reply.outcomes, waiting.group));
+    else this.#unpack(unpackOutcomes(reply.outcomes, waiting.group), waiting);
+  }
+
+  /** Unpacks in slices. The next group is sent when this one is resolved, so that replies stay in order. */
+  #unpack(slices: Generator<void, readonly Outcome[], void>, waiting: Waiting): void {
+    const { done, value } = slices.next();
+    if (done) waiting.resolve(value);
+    else systemClock.soon(() => this.#unpack(slices, waiting));
   }
 
   /** Fails all pending requests, whose outcome is unknown, and refuses new ones. */
