@@ -145,7 +145,8 @@ export interface ControlPlaneStatus {
    */
   observedGeneration?: number;
   /**
-   * Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway.
+   * Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway;
+   * NodesReachable while the port for nodes cannot be opened.
    *
    * @listType map
    * @listMapKey type

@@ -18,7 +18,7 @@ export interface TenantObject extends ApiObject {
   status?: {
     url?: string;
     /** How nodes reach the control plane. `caBundle` is PEM in base64. */
-    nodes?: { port: number; endpoint: string; caBundle: string; serviceCIDR: string };
+    nodes?: { port: number; endpoint: string; caBundle: string; serviceCIDR: string; problem?: string };
     quarantine?: { reason: string; message: string; until: string };
   };
 }

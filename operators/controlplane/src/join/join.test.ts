@@ -172,6 +172,31 @@ describe('a control plane with a port for nodes', () => {
   });
 });
 
+test('a port that the server cannot open is reported in a condition until it is open', async () => {
+  await using platform = await startTestPlatform();
+  platform.start();
+  const { client } = platform;
+  await client.create(ControlPlane, { metadata: { name: 'demo' }, spec: { virtual: { nodes: { enabled: true } } } });
+  await untilReady(client, 'demo');
+  const { certificate } = createAuthority('tenant', 1, { clock: systemClock, random: systemRandom });
+  const caBundle = Buffer.from(certificate).toString('base64');
+  const nodes = { port: 7500, endpoint: 'https://10.1.2.3:7500', caBundle, serviceCIDR: '10.0.0.0/24' };
+  const report = (problem: string | null) =>
+    client.status.patch(
+      Tenant,
+      { name: 'demo' },
+      { type: 'merge', body: { status: { nodes: { ...nodes, problem } } } },
+    );
+  const untilCondition = (isSo: (message: string | undefined) => boolean) =>
+    until(client, ControlPlane, 'demo', (one) =>
+      isSo(one?.status?.conditions?.find(({ reason }) => reason === 'PortUnavailable')?.message),
+    );
+  await report('port 7500 is in use');
+  await untilCondition((message) => message === 'port 7500 is in use');
+  await report(null);
+  await untilCondition((message) => message === undefined);
+});
+
 test('the DNS service has the tenth address of the service network', () => {
   assert.equal(dnsAddress('10.96.0.0/12'), '10.96.0.10');
   assert.equal(dnsAddress('10.0.0.0/24'), '10.0.0.10');

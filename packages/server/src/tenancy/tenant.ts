@@ -49,6 +49,8 @@ export interface TenantNodesStatus {
   readonly caBundle: string;
   /** Network of the cluster IPs of services. */
   readonly serviceCIDR: string;
+  /** Why a server cannot open the port. */
+  readonly problem?: string;
 }
 
 export interface TenantSpec {
@@ -72,6 +74,8 @@ export interface Tenant {
   readonly quarantine?: Quarantine;
   /** Port for nodes. */
   readonly port?: number;
+  /** Why a server cannot open the port. */
+  readonly portProblem?: string;
   /** The tenant no longer uses the shared base. Servers that have it open with its base reopen it. */
   readonly isMaterialised?: boolean;
 }
@@ -110,5 +114,6 @@ export function tenantOf({ value, modRevision, createRevision }: Entry): Tenant 
     ...(isMaterialised ? { isMaterialised } : {}),
     ...(quarantine ? { quarantine } : {}),
     ...(nodes?.port === undefined ? {} : { port: nodes.port }),
+    ...(nodes?.problem === undefined ? {} : { portProblem: nodes.problem }),
   };
 }

@@ -326,7 +326,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   conditions: {
                     description:
-                      'Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway.',
+                      'Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway; NodesReachable while the port for nodes cannot be opened.',
                     type: 'array',
                     items: {
                       type: 'object',

@@ -44,6 +44,7 @@ export async function tenant(pass: Pass): Promise<Verdict | undefined> {
       pass.nodes = nodes;
       pass.isJoinWanted = true;
     }
+    remarkPort(pass, pass.tenant.status?.nodes?.problem);
     return undefined;
   } catch (error) {
     // The server's message names the field and the reason.
@@ -54,6 +55,14 @@ export async function tenant(pass: Pass): Promise<Verdict | undefined> {
       lookAgainMs: rejectedLookMs,
     };
   }
+}
+
+const nodesReachable = 'NodesReachable';
+
+/** The server reports when it has opened the port. */
+function remarkPort({ remarks, withdrawn }: Pass, message: string | undefined): void {
+  if (message === undefined) withdrawn.push(nodesReachable);
+  else remarks.push({ type: nodesReachable, status: false, reason: 'PortUnavailable', message, isAwaited: true });
 }
 
 const programming = (reason: string, message: string): Verdict => ({ type: 'Programmed', reason, message });

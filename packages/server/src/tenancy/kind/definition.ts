@@ -101,6 +101,11 @@ const nodesStatus = {
       description: 'CA of the certificate of the port and of client certificates; PEM in base64.',
     },
     serviceCIDR: { type: 'string', description: 'Network of the cluster IPs of services.' },
+    problem: {
+      type: 'string',
+      maxLength: 1024,
+      description: 'Why a server cannot open the port. Present until the server has opened it.',
+    },
   },
 } as const;
 

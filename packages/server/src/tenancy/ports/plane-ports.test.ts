@@ -230,10 +230,33 @@ describe('ports', () => {
     const { port } = await server.make('red');
     assert.equal(port, last + 1);
     taken.close();
-    await using second = await PortedServer.open(all, { store: server.server.store });
-    assert.match(
-      second.problems[0]!.message,
-      /port \d+ of control plane "red" cannot be opened, so its nodes cannot connect; retrying: .*EADDRINUSE/,
-    );
+    const message =
+      /port \d+ of control plane "red" cannot be opened, so its nodes cannot connect; retrying: .*EADDRINUSE/;
+    {
+      await using second = await PortedServer.open(all, { store: server.server.store });
+      assert.match(second.problems[0]!.message, message);
+      await problemOf(server, (problem) => problem !== undefined && message.test(problem));
+    }
+    // A server that can open the port removes the report.
+    await server.server.expect(200, 'PATCH', `${tenants}/red`, {
+      body: { spec: { suspension: 'Offline' } },
+      contentType: 'application/merge-patch+json',
+    });
+    await server.ports.settled();
+    await server.server.expect(200, 'PATCH', `${tenants}/red`, {
+      body: { spec: { suspension: null } },
+      contentType: 'application/merge-patch+json',
+    });
+    await problemOf(server, (problem) => problem === undefined);
   });
 });
+
+/** Resolves when the reported problem of the port of tenant red satisfies the condition. */
+async function problemOf({ server }: PortedServer, isSo: (problem: string | undefined) => boolean): Promise<void> {
+  for (const endMs = Date.now() + 20_000; ;) {
+    const { status } = await server.expect(200, 'GET', `${tenants}/red`);
+    if (isSo(status.nodes.problem)) return;
+    assert.ok(Date.now() < endMs, `problem: ${status.nodes.problem}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

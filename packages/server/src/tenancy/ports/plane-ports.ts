@@ -28,14 +28,16 @@ const retryMsMax = 30_000;
 /** The port of one tenant: open, being opened, or waiting for the next attempt. */
 class PlanePort {
   readonly #options: PlanePortsOptions;
+  readonly #allocator: PortAllocator;
   readonly port: number;
   tenant: Tenant;
   #isClosed = false;
   #retry: Timer | undefined;
   #opening: Promise<{ close(): Promise<void> } | undefined>;
 
-  constructor(options: PlanePortsOptions, tenant: Tenant, after: Promise<unknown>) {
+  constructor(options: PlanePortsOptions, allocator: PortAllocator, tenant: Tenant, after: Promise<unknown>) {
     this.#options = options;
+    this.#allocator = allocator;
     this.tenant = tenant;
     this.port = tenant.port!;
     this.#opening = after.then(() => this.#open(retryMsMin));
@@ -63,14 +65,23 @@ class PlanePort {
     const { port } = this;
     const certificate = planeCertificate(this.#options, () => this.tenant);
     try {
-      return await listener.openPort({ port, owner: this.tenant.path, certificate });
+      const opened = await listener.openPort({ port, owner: this.tenant.path, certificate });
+      if (this.tenant.portProblem !== undefined) this.#report(undefined);
+      return opened;
     } catch (error) {
-      if (retryMs === retryMsMin) onError(unavailable(this.tenant.path, port, error));
+      const problem = unavailable(this.tenant.path, port, error);
+      if (retryMs === retryMsMin) onError(problem);
+      if (this.tenant.portProblem === undefined) this.#report(problem.message);
       this.#retry = detachedClock(clock).after(retryMs, () => {
         this.#opening = this.#open(Math.min(retryMs * 2, retryMsMax));
       });
       return undefined;
     }
+  }
+
+  /** After a concurrent change of the Tenant, the next attempt to open the port reports it. */
+  #report(problem: string | undefined): void {
+    this.#allocator.report(this.tenant.path, problem).catch((error: unknown) => this.#options.onError(error as Error));
   }
 }
 
@@ -118,7 +129,7 @@ export class PlanePorts {
     if (known) this.#close(path);
     if (!isOpen) return;
     const after = this.#closing.get(tenant.port) ?? Promise.resolve();
-    this.#ports.set(path, new PlanePort(this.#options, tenant, after));
+    this.#ports.set(path, new PlanePort(this.#options, this.#allocator, tenant, after));
   }
 
   /** A concurrent change of the Tenant is followed by another event. */

@@ -86,14 +86,36 @@ export class PortAllocator {
    * Allocates a port for a stored tenant that has nodes and no port: it was restored, or its server had no ports. Updates the address of
    * the port if it changed. Resolves with false after a concurrent change.
    */
-  async assign(path: string): Promise<boolean> {
+  assign(path: string): Promise<boolean> {
+    return this.#rewrite(path, async (object, old) => {
+      const writes = await this.change({ object, old });
+      const problem = (old as Parts).status?.nodes?.problem;
+      const { status } = object as Parts;
+      if (problem !== undefined && status?.nodes) status.nodes = { ...status.nodes, problem };
+      return writes;
+    });
+  }
+
+  /** Sets or removes the problem of the port in the status of the tenant. Resolves with false after a concurrent change. */
+  report(path: string, problem: string | undefined): Promise<boolean> {
+    return this.#rewrite(path, (object) => {
+      const { status } = object as Parts;
+      if (status?.nodes) {
+        const { problem: _, ...nodes } = status.nodes;
+        status.nodes = problem === undefined ? nodes : { ...nodes, problem: problem.slice(0, problemLengthMax) };
+      }
+      return Promise.resolve([]);
+    });
+  }
+
+  async #rewrite(path: string, change: (object: KubeObject, old: KubeObject) => Promise<Write[]>): Promise<boolean> {
     const { store, storePrefix } = this.#options;
     const key = tenantKey(storePrefix, path);
     const { entry } = await store.get(key);
     if (!entry) return true;
     const old = JSON.parse(Buffer.from(entry.value).toString()) as KubeObject;
     const object = structuredClone(old);
-    const writes = await this.change({ object, old });
+    const writes = await change(object, old);
     if (isDeepStrictEqual(object, old)) return true;
     const value = Buffer.from(JSON.stringify(object));
     return (await store.commit([{ type: 'put', key, value, expected: entry.modRevision }, ...writes])).committed;
@@ -139,6 +161,8 @@ export class PortAllocator {
     return (await tenantKeys({ store, prefix, path, identityRevision, clock, random })).authority.certificate;
   }
 }
+
+const problemLengthMax = 1024;
 
 /** Limits the time of a creation when another program uses the ports. */
 const probesMax = 64;
