@@ -152,6 +152,18 @@ describe('the port of a tenant', () => {
     });
   });
 
+  test('routes upgrades to the tenant of the port', async () => {
+    await withTwo(async (_server, red, blue) => {
+      const exec = '/api/v1/namespaces/default/pods/none/exec?command=true&stdout=true';
+      const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1' };
+      const sent = { method: 'POST', headers };
+      const { status, text } = await ask(red, exec, { ...sent, ...red.admin });
+      assert.equal(status, 404);
+      assert.match(text, /pods \\"none\\" not found/);
+      assert.equal((await ask(red, exec, { ...sent, ...blue.admin })).status, 401);
+    });
+  });
+
   test('refuses credentials of another tenant, also in a resumed session', async () => {
     await withTwo(async ({ server }, red, blue) => {
       assert.equal((await ask(red, namespaces, blue.admin)).status, 401);
