@@ -44,6 +44,28 @@ export class TunnelConnection extends Duplex {
     this.on('error', () => {});
   }
 
+  // node:http calls these methods on each connection. The options of a socket do not apply, and callers have their own time limits.
+
+  setTimeout(): this {
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
   /** `data` must not be a small part of a large buffer: it may stay in memory for long. */
   receive(data: Buffer): void {
     this.heldBytes += data.length;

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { issueCertificate } from '@hangar/pki';
 import { ask, PortedServer } from '../../tenancy/ports/testing.ts';
@@ -9,6 +11,7 @@ import type { PortedTenant } from '../../tenancy/ports/testing.ts';
 import { world } from '../../http/testing/test-port.ts';
 import { tenants } from '../../testing/tenancy-server.ts';
 import { startKubelet } from '../testing/kubelet.ts';
+import { startWebhook } from '../../testing/webhook-server.ts';
 import { agentAudience } from './agent-user.ts';
 import { TestAgent } from './testing/test-agent.ts';
 import type { TestAgentOptions } from './testing/test-agent.ts';
@@ -34,6 +37,7 @@ async function tokenOf(tenant: PortedTenant, audience: string, name = 'konnectiv
 }
 
 const nodeAddress = '10.9.0.5';
+const podAddress = '10.9.1.7';
 const pods = '/api/v1/namespaces/default/pods';
 const podLog = `${pods}/web/log`;
 
@@ -137,6 +141,79 @@ describe('an agent of a tenant', () => {
     assert.equal((await ask(blue, podLog, blue.admin)).status, 503);
     assert.equal(kubelet.requests.length, 1);
     agent[Symbol.dispose]();
+  });
+
+  test('carries requests to pods, one after the other and at the same time', async () => {
+    await using server = await PortedServer.open();
+    const red = await server.make('red');
+    await populate(red);
+    const status = { podIP: podAddress, podIPs: [{ ip: podAddress }] };
+    const patched = await ask(red, `${pods}/web/status`, {
+      method: 'PATCH',
+      body: { status },
+      headers: { 'content-type': merge },
+      ...red.admin,
+    });
+    assert.equal(patched.status, 200, patched.text);
+    const web = createServer((request, response) => response.end(`answer to ${request.url}`));
+    web.listen(0, '127.0.0.1');
+    await once(web, 'listening');
+    try {
+      const routes = new Map([[`${podAddress}:8080`, (web.address() as AddressInfo).port]]);
+      using agent = await connect(red, { token: await tokenOf(red, agentAudience), routes });
+      const get = async (path: string): Promise<string> =>
+        (await ask(red, `${pods}/web:8080/proxy/${path}`, red.admin)).text;
+      for (const path of ['a', 'b']) assert.equal(await get(path), `answer to /${path}`);
+      const paths = ['c', 'd', 'e', 'f'];
+      assert.deepEqual(
+        await Promise.all(paths.map(get)),
+        paths.map((path) => `answer to /${path}`),
+      );
+      assert.equal(agent.stream.closed, false);
+    } finally {
+      web.closeAllConnections();
+      web.close();
+    }
+  });
+
+  test('carries calls to webhooks of services', async () => {
+    await using server = await PortedServer.open();
+    const red = await server.make('red');
+    await using hook = await startWebhook(({ request: { uid } }) => ({
+      apiVersion: 'admission.k8s.io/v1',
+      kind: 'AdmissionReview',
+      response: { uid, allowed: false, status: { message: 'refused in the network of red' } },
+    }));
+    const routes = new Map([['10.9.1.7:8443', hook.port]]);
+    using agent = await connect(red, { token: await tokenOf(red, agentAudience), routes });
+    const send = async (path: string, body: object) => ask(red, path, { method: 'POST', body, ...red.admin });
+    const metadata = { name: 'hook', labels: { 'kubernetes.io/service-name': 'hook' } };
+    await send('/api/v1/namespaces/default/services', { metadata, spec: { ports: [{ port: 443, targetPort: 8443 }] } });
+    await send('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
+      metadata,
+      addressType: 'IPv4',
+      ports: [{ name: '', port: 8443 }],
+      endpoints: [{ addresses: ['10.9.1.7'] }],
+    });
+    const { status, text } = await send('/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
+      metadata,
+      webhooks: [
+        {
+          name: 'hook.example.com',
+          clientConfig: { service: { namespace: 'default', name: 'hook' }, caBundle: hook.caBundle },
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] }],
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+        },
+      ],
+    });
+    assert.equal(status, 201, text);
+    for (let i = 0; i < 3; i++) {
+      const refused = await send('/api/v1/namespaces/default/configmaps', { metadata: { name: 'any' } });
+      assert.equal(refused.status, 400, refused.text);
+      assert.match(refused.text, /refused in the network of red/);
+    }
+    assert.ok(agent.packets.some(({ address }) => address === '10.9.1.7:8443'));
   });
 
   test('keeps the tenant open, and is disconnected when the tenant is suspended', async () => {
