@@ -67,7 +67,7 @@ export class RecentEntries {
   }
 
   /**
-   * Called instead of `changed` when a commit deleted all entries of a range: they are not returned any more. The result removes them, in
+   * Called instead of `changed` when a commit deleted all entries of a range: they are no longer returned. The result removes them, in
    * slices.
    */
   rangeDeleted(range: KeyRange, revision: Revision): Iterable<void> {
