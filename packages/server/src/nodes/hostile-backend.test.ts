@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect as connectTcp, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { test } from 'node:test';
+import type { NodeDialer } from './dialer.ts';
 import { nodeAddress, podAddress, pods, startCluster } from './testing/cluster.ts';
 import type { NotSwitched } from './testing/cluster.ts';
 import { startKubelet } from './testing/kubelet.ts';
@@ -77,4 +79,70 @@ test('a request that cannot be sent to its node is not counted as an open stream
     assert.equal((await cluster.request('GET', `${pods}/web/log`)).status, 500);
   }
   assert.equal(cluster.plane.nodes.open, 0);
+});
+
+/** Returns a dialer whose connections are not sockets, as those through a tunnel, and the connections. */
+function tunnelTo(port: () => number): { dialer: NodeDialer; connections: Duplex[] } {
+  const connections: Duplex[] = [];
+  const dial = async (): Promise<Duplex> => {
+    const socket = connectTcp(port(), '127.0.0.1');
+    socket.on('error', () => {});
+    const connection = Duplex.from({ readable: socket, writable: socket } as never);
+    connection.on('error', () => {});
+    connections.push(connection);
+    return connection;
+  };
+  return { dialer: { dial }, connections };
+}
+
+test('a tunnel may fail at any time: in the handshake, in a response, after an upgrade, and while idle', async () => {
+  let port = 0;
+  const { dialer, connections } = tunnelTo(() => port);
+  await using cluster = await startCluster({ nodes: { dialer } });
+  await using silent = await startRaw(() => {});
+  await using kubelet = await startKubelet({
+    authority: cluster.authority,
+    hosts: [nodeAddress],
+    handler: ({ url }, response) => {
+      if (url!.includes('follow')) response.write('line\n');
+      else response.end('ok');
+    },
+    onUpgrade: (_, socket) => void socket.write(switching),
+  });
+  await cluster.populate();
+  const log = `${pods}/web/log`;
+  const lose = (): void => void connections.pop()!.destroy(new Error('the agent disconnected'));
+  port = silent.port;
+  const waiting = cluster.request('GET', log);
+  while (connections.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (silent.sockets.size === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  lose();
+  assert.equal((await waiting).status, 500);
+  port = kubelet.port;
+  assert.equal((await cluster.request('GET', log)).text, 'ok');
+  lose();
+  const followed = await cluster.open('GET', `${log}?follow=true`);
+  await once(followed, 'data');
+  const ended = new Promise((resolve) => followed.on('error', () => {}).on('close', resolve));
+  lose();
+  await ended;
+  const { socket } = await cluster.upgrade('POST', exec, spdy);
+  lose();
+  await once(socket, 'close');
+  await cluster.idle();
+  assert.equal((await cluster.request('GET', log)).text, 'ok');
+});
+
+test('idle connections to many ports of a pod are limited', async () => {
+  await using pod = await startRaw((socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
+  const dialer: NodeDialer = { dial: async () => connectTcp(pod.port, '127.0.0.1') };
+  await using cluster = await startCluster({ nodes: { dialer } });
+  await cluster.populate();
+  for (let port = 1; port <= 100; port++) {
+    assert.equal((await cluster.request('GET', `${pods}/web:${port}/proxy/`)).status, 200);
+  }
+  await cluster.idle();
+  // Both ends are in this process, so closed connections disappear within a few turns of the event loop.
+  for (let turns = 0; turns < 50 && pod.sockets.size > 32; turns++) await cluster.request('GET', `${pods}/web`);
+  assert.ok(pod.sockets.size <= 32, `${pod.sockets.size} connections`);
 });

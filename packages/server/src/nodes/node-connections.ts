@@ -58,6 +58,8 @@ const handshakeTimeoutMs = 10_000;
 const idleMs = 90_000;
 /** Idle connections per backend. */
 const idleMax = 8;
+/** Idle connections of a control plane: its users choose the number of backends. */
+const idleTotalMax = 32;
 
 /** How a kubelet's serving certificate can be trusted, for errors. */
 const ways =
@@ -84,8 +86,11 @@ export class NodeConnections {
   /** Opens a dedicated connection. Rejects with an OutboundError. */
   async open(backend: Backend): Promise<Duplex> {
     const { dialer } = this.#options;
+    const isSecure = backend.scheme === 'https';
+    // Before the connection is opened, because it may throw.
+    const context = isSecure && backend.peer !== 'workload' ? this.#clientContext() : undefined;
     const raw = await dialer.dial({ host: backend.host, port: backend.port });
-    return backend.scheme === 'https' ? this.#secured(raw, backend) : raw;
+    return isSecure ? this.#secured(raw, backend, context) : raw;
   }
 
   /** Closes idle connections. */
@@ -106,7 +111,7 @@ export class NodeConnections {
     }
     const keep = shared.keepSocketAlive.bind(shared);
     // Connections through a tunnel have no methods of sockets.
-    shared.keepSocketAlive = (socket) => socket instanceof Socket && keep(socket);
+    shared.keepSocketAlive = (socket) => socket instanceof Socket && idleIn(shared) < idleTotalMax && keep(socket);
     return { shared, alone };
   }
 
@@ -118,10 +123,9 @@ export class NodeConnections {
     }
   }
 
-  #secured(raw: Duplex, backend: Backend): Promise<TLSSocket> {
+  #secured(raw: Duplex, backend: Backend, context: SecureContext | undefined): Promise<TLSSocket> {
     const { host, peer, pin } = backend;
     const isVerified = peer === 'kubelet' && pin === undefined;
-    const context = peer === 'workload' ? undefined : this.#clientContext();
     return new Promise((resolve, reject) => {
       const socket = connectTls({
         socket: raw as Socket,
@@ -168,6 +172,9 @@ export class NodeConnections {
     return this.#context.context;
   }
 }
+
+const idleIn = ({ freeSockets }: Agent): number =>
+  Object.values(freeSockets).reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
 
 function pinMismatch(socket: TLSSocket, pin: string): OutboundError | undefined {
   const found = socket.getPeerCertificate().fingerprint256?.replaceAll(':', '').toLowerCase() ?? '';
