@@ -146,3 +146,38 @@ test('idle connections to many ports of a pod are limited', async () => {
   for (let turns = 0; turns < 50 && pod.sockets.size > 32; turns++) await cluster.request('GET', `${pods}/web`);
   assert.ok(pod.sockets.size <= 32, `${pod.sockets.size} connections`);
 });
+
+test('a redirect of a pod to this server stays below the path of the proxy', async () => {
+  let location = '';
+  await using pod = await startRaw(
+    (socket) => void socket.write(`HTTP/1.1 307 Moved\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`),
+  );
+  await using cluster = await startCluster();
+  await cluster.populate();
+  cluster.routes.set(`${podAddress}:8080`, pod.port);
+  const origin = `https://127.0.0.1:${cluster.port}`;
+  const prefix = `${pods}/web/proxy`;
+  const other = 'clusters/blue/api/v1/secrets';
+  for (const one of [
+    `/${other}`,
+    `${prefix}/../../../../../../../../${other}`,
+    `${prefix}/%2e%2e/%2E./.%2e/../../../../../${other}`,
+    `${prefix}-other/x`,
+    `../../../../../../../../../../${other}`,
+    `${origin}${prefix}/../../../../../../../${other}`,
+    `${origin.toUpperCase()}/${other}`,
+    `//127.0.0.1:${cluster.port}/${other}`,
+    `https:/${other}`,
+    `https:${other}`,
+    `\\\\127.0.0.1:${cluster.port}\\${other}`,
+    `https://user@127.0.0.1:${cluster.port}/${other}`,
+    '?a=b',
+    'relative',
+  ]) {
+    location = one;
+    const { headers } = await cluster.request('POST', `${proxy}a/b`, { body: '{}' });
+    const followed = new URL(String(headers.location), `${origin}${proxy}a/b`);
+    assert.equal(followed.origin, origin, one);
+    assert.ok(followed.pathname.startsWith(`${prefix}/`), `${one} leads to ${followed.href}`);
+  }
+});

@@ -28,6 +28,21 @@ export function rewrittenLink(link: string, { prefix, backendHost, requestHost }
   return `${origin}${posix.join(prefix, path)}${rest}`;
 }
 
+/**
+ * Returns the target of a redirect for the request with this path. A client follows a redirect to this server with its credentials, and
+ * other paths belong to other tenants, so such a redirect never leaves the proxy.
+ */
+export function rewrittenRedirect(location: string, path: string, context: LinkContext): string {
+  const { prefix, requestHost } = context;
+  const link = rewrittenLink(location, context);
+  const base = URL.parse(`https://${requestHost}${path}`);
+  const target = base && URL.parse(link, base);
+  if (!target) return `${prefix}/`;
+  const { pathname, search, hash } = target;
+  const isInside = pathname === prefix || pathname.startsWith(`${prefix}/`);
+  return target.host !== base.host || isInside ? link : `${prefix}${pathname}${search}${hash}`;
+}
+
 /** Attributes with URLs by element. */
 const attributes: Readonly<Record<string, readonly string[]>> = {
   a: ['href'],

@@ -17,7 +17,7 @@ import { authority, exchange } from './backend-exchange.ts';
 import type { BackendAnswer } from './backend-exchange.ts';
 import { proxyError } from './errors.ts';
 import { backendHeaders, upgradingHeaders } from './forwarded-headers.ts';
-import { HtmlLinks, rewrittenLink } from './html-links.ts';
+import { HtmlLinks, rewrittenRedirect } from './html-links.ts';
 import type { LinkContext } from './html-links.ts';
 import type { Backend } from './node-connections.ts';
 import { upgraded } from './upgraded.ts';
@@ -52,7 +52,8 @@ export async function forwarded(call: Call, backend: Backend): Promise<Answer> {
   ).catch((error: unknown) => {
     throw proxyError(error);
   });
-  return answer(answered, method, { prefix, backendHost: authority(backend), requestHost: host });
+  const links = { prefix, backendHost: authority(backend), requestHost: host };
+  return answer(answered, { method, path: own.path, links });
 }
 
 /** Returns the part of the path after `/proxy`, undecoded. */
@@ -81,11 +82,17 @@ const withSlash = (path: string, search: string): Answer => ({
   body: [],
 });
 
-function answer({ response, end }: BackendAnswer, method: string, links: LinkContext): Answer {
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly links: LinkContext;
+}
+
+function answer({ response, end }: BackendAnswer, { method, path, links }: Asked): Answer {
   const status = response.statusCode ?? 502;
   const headers: Record<string, string | readonly string[]> = { ...answeredHeaders(response.rawHeaders) };
   const { location } = response.headers;
-  if (location !== undefined) headers['location'] = rewrittenLink(location, links);
+  if (location !== undefined) headers['location'] = rewrittenRedirect(location, path, links);
   if (method === 'HEAD') {
     response.resume();
     response.once('close', end);
