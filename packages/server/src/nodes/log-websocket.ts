@@ -1,7 +1,8 @@
 /** `pods/log` over WebSocket: each piece of the log is a message. */
 
 import { textAnswer } from '../aggregation/proxy.ts';
-import type { Answer, ServerRequest, Upgrade } from '../http/message.ts';
+import type { Answer, Upgrade } from '../http/message.ts';
+import type { Call } from '../verbs/call.ts';
 import type { BackendAnswer } from './backend-exchange.ts';
 import { WebSocketConnection } from './websocket/connection.ts';
 import { offeredProtocols, switchingHead } from './websocket/handshake.ts';
@@ -9,7 +10,7 @@ import { offeredProtocols, switchingHead } from './websocket/handshake.ts';
 const binary = 'binary.k8s.io';
 const base64 = 'base64.binary.k8s.io';
 
-export function logOverWebSocket(request: ServerRequest, upgrade: Upgrade, { response, end }: BackendAnswer): Answer {
+export function logOverWebSocket({ request, plane }: Call, upgrade: Upgrade, { response, end }: BackendAnswer): Answer {
   const offered = offeredProtocols(request);
   const protocol = offered.length === 0 ? '' : offered.find((one) => one === binary || one === base64);
   let head: Buffer;
@@ -22,7 +23,7 @@ export function logOverWebSocket(request: ServerRequest, upgrade: Upgrade, { res
     return textAnswer(403, (error as Error).message);
   }
   const start = (): void => {
-    const client = new WebSocketConnection(upgrade);
+    const client = new WebSocketConnection(upgrade, plane.clock);
     client.writeHead(head);
     const send = (bytes: Buffer): boolean =>
       protocol === base64 ? client.sendText(bytes.toString('base64')) : client.send(bytes);

@@ -47,7 +47,7 @@ export async function podLog(call: Call): Promise<Answer> {
   if (status < 200 || status > 206) throw await kubeletError(answered, info.name);
   const upgrade = call.request.passing?.upgrade;
   return upgrade && isWebSocket(call.request)
-    ? logOverWebSocket(call.request, upgrade, answered)
+    ? logOverWebSocket(call, upgrade, answered)
     : streamed(answered, options.follow);
 }
 

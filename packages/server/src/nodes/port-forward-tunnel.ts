@@ -41,7 +41,7 @@ export async function tunneled(call: Call, kubelet: Backend, target: string, upg
     body: {
       start(sink) {
         sink.onClose(end);
-        const client = new WebSocketConnection(upgrade);
+        const client = new WebSocketConnection(upgrade, call.plane.clock);
         client.writeHead(switchingHead(request, protocol));
         tunnel(client, upgraded);
       },
@@ -57,6 +57,7 @@ function tunnel(client: WebSocketConnection, kubelet: Duplex): void {
   client.onDrain(() => kubelet.resume());
   kubelet.on('drain', () => client.resume());
   kubelet.once('end', () => kubelet.end());
+  if (kubelet.destroyed) client.close();
   kubelet.once('close', () => client.close());
   client.read(
     (piece) => {

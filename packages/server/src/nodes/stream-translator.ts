@@ -52,7 +52,7 @@ export function translated(
     isTaken: true,
     body: {
       start(sink) {
-        const client = new WebSocketConnection(upgrade);
+        const client = new WebSocketConnection(upgrade, call.plane.clock);
         client.writeHead(head);
         const translation = new Translation(call, client, { streams, stream });
         sink.onClose(() => translation.close());

@@ -1,21 +1,26 @@
 /** One WebSocket connection of a client: reads messages with back-pressure, answers pings, and closes in order. */
 
 import type { Duplex } from 'node:stream';
+import type { Clock } from '@hangar/core';
 import type { Upgrade } from '../../http/message.ts';
 import { FrameReader, frameHead, normalClosure, opcodes } from './frames.ts';
 import type { FrameHandler } from './frames.ts';
 
 /** Answers to pings are dropped while the client does not read. */
 const pongBytesWaitingMax = 64 * 1024;
+/** Time for a client to read the close frame and all data before it. */
+const closeTimeoutMs = 10_000;
 
 export class WebSocketConnection {
   readonly #socket: Duplex;
   readonly #head: Buffer;
+  readonly #clock: Clock;
   #isClosing = false;
 
-  constructor({ socket, head }: Upgrade) {
+  constructor({ socket, head }: Upgrade, clock: Clock) {
     this.#socket = socket;
     this.#head = head;
+    this.#clock = clock;
     socket.on('error', () => socket.destroy());
   }
 
@@ -26,6 +31,7 @@ export class WebSocketConnection {
   /** Starts to read: `data` is called with pieces of messages, `onEnd` once when the client closes or violates the protocol. */
   read(data: FrameHandler['data'], onEnd: () => void): void {
     const socket = this.#socket;
+    if (socket.destroyed) return onEnd();
     const reader = new FrameReader({
       data,
       ping: (payload) => {
@@ -79,6 +85,8 @@ export class WebSocketConnection {
     // Bytes of the client are discarded until the frame is sent.
     this.#socket.resume();
     this.#socket.once('finish', () => this.#socket.destroy());
+    const timer = this.#clock.after(closeTimeoutMs, () => this.#socket.destroy());
+    this.#socket.once('close', () => timer.cancel());
   }
 
   #send(opcode: number, parts: readonly Uint8Array[]): boolean {
