@@ -30,6 +30,10 @@ export class Session implements AsyncDisposable {
     return this.#output;
   }
 
+  get errors(): string {
+    return this.#errors;
+  }
+
   write(text: string): void {
     this.#child.stdin!.write(text);
   }
