@@ -6,11 +6,13 @@
 
 import { after, before, describe } from 'node:test';
 import { rotationCases } from './cases/certificates.ts';
+import { inClusterCases } from './cases/in-cluster.ts';
 import { lifecycleCases } from './cases/lifecycle.ts';
 import { streamCases } from './cases/streams.ts';
 import { dnsCases, workloadCases } from './cases/workloads.ts';
 import { startRealNodePlane } from './control-planes/real.ts';
 import { Nodes } from './machine/node.ts';
+import type { Node } from './machine/node.ts';
 import type { NodeCluster } from './testing/cluster.ts';
 import { Kubectl } from './testing/kubectl.ts';
 import { printLogsOfFailures, withLogs } from './testing/report.ts';
@@ -24,13 +26,12 @@ describe('two nodes on the real control plane', () => {
   before(() =>
     withLogs(logs, async () => {
       nodes = opened.use(await Nodes.create());
+      const starting = Promise.all(['node-a', 'node-b'].map((name) => nodes.start(name)));
+      starting.catch(() => {});
       const plane = opened.use(await startRealNodePlane(nodes.network.hostAddress));
-      const kubectl = await Kubectl.of(plane.kubeconfig);
-      cluster = {
-        plane,
-        kubectl,
-        nodes: [await nodes.startMember('node-a', plane), await nodes.startMember('node-b', plane)],
-      };
+      const [a, b] = (await starting) as [Node, Node];
+      await Promise.all([a, b].map((node) => node.joinPlane(plane)));
+      cluster = { plane, kubectl: await Kubectl.of(plane.kubeconfig), nodes: [a, b] };
     }),
   );
   after(() => opened.disposeAsync());
@@ -38,6 +39,7 @@ describe('two nodes on the real control plane', () => {
 
   workloadCases(() => cluster);
   dnsCases(() => cluster);
+  inClusterCases(() => cluster);
   streamCases(() => cluster);
   if (process.env['HANGAR_NODES_REFERENCE'] === '1') {
     rotationCases(() => cluster);

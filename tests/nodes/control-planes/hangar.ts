@@ -16,6 +16,7 @@ import type { KeyPair } from '@hangar/pki';
 import { Program } from '../../platform/testing/platform.ts';
 import { Up } from '../../controlplanes/testing/up.ts';
 import { ControllerManager } from '../../controller-manager/testing/manager.ts';
+import { imageName } from '../images/images.ts';
 import type { NodeNetwork } from '../machine/network.ts';
 import { heartbeat } from './node-plane.ts';
 import type { NodePlane } from './node-plane.ts';
@@ -42,6 +43,8 @@ export class HangarForNodes implements AsyncDisposable {
         deletionPolicy: 'Destroy',
         registration: { enabled: true, services: ['controllers', 'scheduler'] },
         nodes: { enabled: true, networks: network.networks },
+        addons: ['coredns'],
+        images: { coredns: imageName('coredns') },
       },
     });
     const manager = await ControllerManager.start({

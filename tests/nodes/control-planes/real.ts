@@ -16,6 +16,7 @@ import { isReady } from '../../conformance/servers/control-plane.ts';
 import { Processes } from '../../conformance/servers/processes.ts';
 import { flags } from '../../conformance/components/cluster.ts';
 import type { ComponentName } from '../../conformance/components/cluster.ts';
+import { coredns } from '../testing/coredns.ts';
 import { Kubectl } from '../testing/kubectl.ts';
 import { heartbeat } from './node-plane.ts';
 import type { NodePlane } from './node-plane.ts';
@@ -102,7 +103,9 @@ export async function startRealNodePlane(address: string): Promise<RealNodePlane
       const credentials = await installation.kubeconfigOf(name);
       processes.run(await tool(name), [`--kubeconfig=${credentials}`, ...flags[name](installation), ...more[name]]);
     }
-    const token = await allowJoins(await Kubectl.of(kubeconfig));
+    const kubectl = await Kubectl.of(kubeconfig);
+    const token = await allowJoins(kubectl);
+    await kubectl.apply(...coredns(dnsAddress));
     return {
       name: 'real',
       kubeconfig,

@@ -127,9 +127,10 @@ async function addShell(root: string, busybox: string): Promise<void> {
   }
 }
 
-/** Returns the archives of all images. */
-export async function imageArchives(): Promise<ReadonlyMap<ImageName, string>> {
-  const names = Object.keys(catalogue) as ImageName[];
+const allNames = Object.keys(catalogue) as ImageName[];
+
+/** Returns the archives of images by their names. */
+export async function imageArchives(names: readonly ImageName[] = allNames): Promise<ReadonlyMap<ImageName, string>> {
   const archives = new Map<ImageName, string>();
   for (const name of names) archives.set(name, await imageArchive(name));
   return archives;

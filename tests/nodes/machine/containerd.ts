@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { tool } from '../../../tools/tool.ts';
 import { imageArchives, imageName } from '../images/images.ts';
+import type { ImageName } from '../images/images.ts';
 import { NodeProgram } from './program.ts';
 import type { Namespaces } from './namespaces.ts';
 import { until } from './until.ts';
@@ -18,6 +19,8 @@ export interface ContainerdOptions {
   readonly folder: string;
   readonly podNetwork: string;
   readonly logFile: string;
+  /** Images to import. Absent: all. */
+  readonly images?: readonly ImageName[];
 }
 
 /** Resolves when containerd serves requests and has all images. */
@@ -42,13 +45,16 @@ export async function startContainerd(namespaces: Namespaces, options: Container
     await call('version');
     return true;
   });
-  await importImages(call);
+  await importImages(call, options.images);
   return program;
 }
 
-async function importImages(call: (...args: string[]) => Promise<string>): Promise<void> {
+async function importImages(
+  call: (...args: string[]) => Promise<string>,
+  images?: readonly ImageName[],
+): Promise<void> {
   const present = new Set((await call('images', 'list', '--quiet')).split('\n'));
-  for (const [name, archive] of await imageArchives()) {
+  for (const [name, archive] of await imageArchives(images)) {
     // A node that was stopped and started again has them.
     if (!present.has(imageName(name))) await call('images', 'import', '--local', archive);
   }

@@ -31,7 +31,8 @@ export async function startKubelet(namespaces: Namespaces, options: KubeletOptio
   const [configuration, bootstrap] = [join(folder, 'config.json'), join(folder, 'bootstrap.kubeconfig')];
   await writeFile(join(folder, 'client-ca.crt'), options.clientAuthority);
   await writeFile(bootstrap, options.bootstrapKubeconfig, { mode: 0o600 });
-  await writeFile(join(folder, 'resolv.conf'), '');
+  // CoreDNS forwards other names to it. No server runs there: the nodes have no access to the Internet.
+  await writeFile(join(folder, 'resolv.conf'), `nameserver ${address}\n`);
   await writeFile(configuration, JSON.stringify({ ...kubeletConfiguration(options), ...options.configuration }));
   return NodeProgram.start(namespaces, {
     path: await tool('kubelet', { log: (line) => console.log(line) }),

@@ -23,6 +23,7 @@ export class NodeNetwork {
   /** Of this machine. */
   readonly hostAddress: string;
   readonly number: number;
+  #connecting: Promise<void> = Promise.resolve();
   readonly #nodes: { readonly addresses: NodeAddresses; readonly pid: number }[] = [];
 
   private constructor(number: number) {
@@ -58,8 +59,14 @@ export class NodeNetwork {
     return { index, address: `10.77.${this.number}.${11 + index}`, podNetwork: `10.${81 + index}.${this.number}.0/24` };
   }
 
-  /** Connects the network namespace of the process. */
-  async connect(addresses: NodeAddresses, pid: number): Promise<void> {
+  /** Connects the network namespace of the process. Nodes that start at the same time are connected one after the other. */
+  connect(addresses: NodeAddresses, pid: number): Promise<void> {
+    const connected = this.#connecting.then(() => this.#connect(addresses, pid));
+    this.#connecting = connected.catch(() => {});
+    return connected;
+  }
+
+  async #connect(addresses: NodeAddresses, pid: number): Promise<void> {
     const { index, address, podNetwork } = addresses;
     const [bridge, cable] = [interfaceName(), interfaceName(index)];
     await run('ip', 'link', 'delete', cable).catch(() => {}); // Of a node that was stopped a moment ago.

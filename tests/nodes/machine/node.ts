@@ -3,8 +3,7 @@
  *
  *     await using nodes = await Nodes.create();
  *     const node = await nodes.start('node-a');          // containerd runs and has the images
- *     await node.startKubelet({ bootstrapKubeconfig, clientAuthority });
- *     await node.startKubeProxy(kubeconfig);
+ *     await node.joinPlane(plane);                       // kubelet and kube-proxy
  *     await node.killKubelet();
  */
 
@@ -12,6 +11,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cgroupName, folderPrefix } from './names.ts';
 import { createCgroup, removeCgroup } from './cgroups.ts';
+import type { ImageName } from '../images/images.ts';
 import { startContainerd } from './containerd.ts';
 import { startKubelet } from './kubelet.ts';
 import type { KubeletOptions } from './kubelet.ts';
@@ -25,10 +25,9 @@ import { checkRequirements } from './requirements.ts';
 
 export type Join = Pick<KubeletOptions, 'bootstrapKubeconfig' | 'clientAuthority' | 'configuration'>;
 
-export interface Membership {
-  readonly join: Join;
-  /** Path of the kubeconfig of `system:kube-proxy`. */
-  readonly kubeProxyKubeconfig: string;
+export interface NodeOptions {
+  /** Images to import. Absent: all. */
+  readonly images?: readonly ImageName[];
 }
 
 /** The nodes of one test, with their network. */
@@ -36,6 +35,7 @@ export class Nodes implements AsyncDisposable {
   readonly network: NodeNetwork;
   readonly folder: string;
   readonly #nodes: Node[] = [];
+  readonly #starting: Promise<void>[] = [];
 
   private constructor(network: NodeNetwork, folder: string) {
     this.network = network;
@@ -49,18 +49,19 @@ export class Nodes implements AsyncDisposable {
     return new Nodes(await NodeNetwork.create(), folder);
   }
 
-  async start(name: string): Promise<Node> {
+  async start(name: string, options: NodeOptions = {}): Promise<Node> {
     const node = new Node(name, this.network, this.network.addressesOf(this.#nodes.length), join(this.folder, name));
     this.#nodes.push(node);
-    await node.start();
+    const started = node.start(options);
+    this.#starting.push(started);
+    await started;
     return node;
   }
 
-  /** Starts a node with a kubelet and kube-proxy that join the control plane. Returns before the Node is ready. */
-  async startMember(name: string, { join, kubeProxyKubeconfig }: Membership): Promise<Node> {
+  /** Starts a node as a member of the control plane. Returns before the Node is ready. */
+  async startMember(name: string, membership: Membership): Promise<Node> {
     const node = await this.start(name);
-    await node.startKubelet(join);
-    await node.startKubeProxy(kubeProxyKubeconfig);
+    await node.joinPlane(membership);
     return node;
   }
 
@@ -70,12 +71,19 @@ export class Nodes implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#starting);
     const results = await Promise.allSettled(this.#nodes.map((node) => node.stop()));
     await this.network.remove();
     for (const node of this.#nodes) await removeCgroup(node.cgroup);
     await rm(this.folder, { recursive: true, force: true });
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
+}
+
+export interface Membership {
+  readonly join: Join;
+  /** Path of the kubeconfig of `system:kube-proxy`. */
+  readonly kubeProxyKubeconfig: string;
 }
 
 export class Node {
@@ -101,13 +109,14 @@ export class Node {
   }
 
   /** Starts the namespaces and containerd; after `stop`, with the files of the earlier run. */
-  async start(): Promise<void> {
+  async start({ images }: NodeOptions = {}): Promise<void> {
     await mkdir(join(this.folder, 'logs'), { recursive: true });
     await createCgroup(this.cgroup);
     this.#namespaces = await Namespaces.start(this.name, this.folder);
     await this.#network.connect(this.addresses, this.#namespaces.pid);
     const { podNetwork } = this.addresses;
-    const options = { folder: join(this.folder, 'containerd'), podNetwork, logFile: this.logFile('containerd') };
+    const places = { folder: join(this.folder, 'containerd'), logFile: this.logFile('containerd') };
+    const options = { ...places, podNetwork, ...(images && { images }) };
     this.#programs.set('containerd', await startContainerd(this.namespaces, options));
   }
 
@@ -117,6 +126,12 @@ export class Node {
     const places = { folder: this.#folderOf('kubelet-config'), logFile: this.logFile('kubelet') };
     const options = { ...join, ...places, nodeName: name, address: addresses.address, cgroup };
     this.#programs.set('kubelet', await startKubelet(this.namespaces, options));
+  }
+
+  /** Starts the kubelet and kube-proxy as a member of the control plane. Returns before the Node is ready. */
+  async joinPlane({ join, kubeProxyKubeconfig }: Membership): Promise<void> {
+    await this.startKubelet(join);
+    await this.startKubeProxy(kubeProxyKubeconfig);
   }
 
   /** Kills the kubelet alone; pods continue. */

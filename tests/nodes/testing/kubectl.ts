@@ -58,7 +58,12 @@ export class Kubectl {
 
   /** Waits with `kubectl wait`. The time limit is for a failure. */
   async wait(condition: string, ...args: readonly string[]): Promise<void> {
-    await this.run('wait', `--for=${condition}`, '--timeout=110s', ...args);
+    const wait = (...some: readonly string[]): Promise<string> =>
+      this.run('wait', `--for=${condition}`, '--timeout=110s', ...some);
+    if (condition !== 'create') return void (await wait(...args));
+    // kubectl waits for the creation of a single object only: several ones that do not exist are an error.
+    const options = args.filter((arg) => arg.startsWith('-'));
+    for (const name of args) if (!name.startsWith('-')) await wait(name, ...options);
   }
 }
 
