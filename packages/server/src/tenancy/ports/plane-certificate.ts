@@ -45,10 +45,8 @@ export function planeCertificate(
   tenant: () => Tenant,
 ): () => Promise<ServerCertificate> {
   let issued: Issued | undefined;
-  return async () => {
-    const all = [...new Set([...usualHosts, ...options.hosts(), ...(tenant().spec.hosts ?? [])])];
-    const hosts = all.join();
-    if (issued?.hosts === hosts && issued.renewAt > options.clock.now()) return issued.pair;
+  let issuing: { readonly hosts: string; readonly pair: Promise<KeyPair> } | undefined;
+  const issue = async (all: readonly string[], hosts: string): Promise<KeyPair> => {
     const authority = await authorityOf(options, tenant().path);
     const { expiresAt, issueCertificate } = pki();
     const pair = issueCertificate(
@@ -58,6 +56,20 @@ export function planeCertificate(
     );
     issued = { hosts, pair, renewAt: expiresAt(pair.certificate) - renewBeforeMs };
     return pair;
+  };
+  return async () => {
+    const all = [...new Set([...usualHosts, ...options.hosts(), ...(tenant().spec.hosts ?? [])])];
+    const hosts = all.join();
+    if (issued?.hosts === hosts && issued.renewAt > options.clock.now()) return issued.pair;
+    // All nodes connect at the same time after a restart. One certificate is enough for all of them.
+    if (issuing?.hosts === hosts) return issuing.pair;
+    const current = { hosts, pair: issue(all, hosts) };
+    issuing = current;
+    try {
+      return await current.pair;
+    } finally {
+      if (issuing === current) issuing = undefined;
+    }
   };
 }
 
