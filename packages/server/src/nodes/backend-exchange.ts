@@ -42,17 +42,27 @@ export async function exchange(
   const { nodes, clock } = call.plane;
   // The request waits for another machine: the seat in the fair queue is for requests that use this one.
   call.leaveQueue?.();
-  const outgoing = begun(() => nodes.connections.begin(backend, request), stream);
-  const onAbort = (): void => void outgoing.destroy(closing());
+  const opening = new AbortController();
+  const outgoing = begun(() => nodes.connections.begin(backend, { ...request, signal: opening.signal }), stream);
+  // A request without a connection emits no error when it is destroyed.
+  let giveUp: (error: OutboundError) => void = () => {};
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = (error) => {
+      reject(error);
+      opening.abort();
+      outgoing.destroy(error);
+    };
+  });
+  givenUp.catch(() => {});
+  const onAbort = (): void => giveUp(closing());
   stream.signal.addEventListener('abort', onAbort, { once: true });
   if (stream.signal.aborted) onAbort();
-  const stay = onClientGone(call.request, () => outgoing.destroy(gone()));
-  const timer =
-    answerTimeoutMs === undefined ? undefined : clock.after(answerTimeoutMs, () => outgoing.destroy(tooSlow()));
+  const stay = onClientGone(call.request, () => giveUp(gone()));
+  const timer = answerTimeoutMs === undefined ? undefined : clock.after(answerTimeoutMs, () => giveUp(tooSlow()));
   const end = endOf(stream, onAbort);
   try {
     send(outgoing);
-    const { response, upgraded } = await headOf(outgoing);
+    const { response, upgraded } = await Promise.race([headOf(outgoing), givenUp]);
     outgoing.on('error', () => {});
     response.on('error', () => response.destroy());
     if (upgraded) stream.signal.addEventListener('abort', () => upgraded.destroy(), { once: true });
@@ -64,7 +74,7 @@ export async function exchange(
     return { response, ...(upgraded ? { upgraded } : {}), end };
   } catch (error) {
     end();
-    outgoing.destroy();
+    outgoing.on('error', () => {}).destroy();
     throw outboundError(error);
   } finally {
     timer?.cancel();
@@ -90,10 +100,17 @@ const endOf = (stream: NodeStream, onAbort: () => void) => (): void => {
 /** Calls back when the client disconnects before it has a response. */
 function onClientGone({ passing }: ServerRequest, callback: () => void): () => void {
   const socket = passing?.upgrade?.socket;
-  if (!socket) return passing?.onGone?.(callback) ?? (() => {});
+  return socket ? onSocketGone(socket, callback) : (passing?.onGone?.(callback) ?? (() => {}));
+}
+
+/** The end of a socket is only detected while the socket is read. Bytes that arrive stay in its buffer. */
+function onSocketGone(socket: Duplex, callback: () => void): () => void {
+  const onReadable = (): void => {
+    if (socket.readableLength === 0) socket.read();
+  };
   if (socket.destroyed) callback();
-  socket.once('close', callback);
-  return () => socket.off('close', callback);
+  socket.on('readable', onReadable).once('end', callback).once('close', callback);
+  return () => void socket.off('readable', onReadable).off('end', callback).off('close', callback);
 }
 
 const headOf = (outgoing: ClientRequest): Promise<Omit<BackendAnswer, 'end'>> =>

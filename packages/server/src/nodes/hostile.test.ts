@@ -86,6 +86,31 @@ test('a kubelet that never completes the TLS handshake or never answers is given
   await cluster.idle();
 });
 
+test('a client that disconnects ends the connection that is being opened for it', async () => {
+  await using cluster = await startCluster();
+  await using silent = await startSilent();
+  let open = 0;
+  silent.on('connection', (socket) => {
+    open++;
+    socket.resume().once('close', () => open--);
+  });
+  await cluster.populate((silent.address() as AddressInfo).port);
+  for (const [method, path, headers] of [
+    ['GET', log, {}],
+    ['POST', exec, { connection: 'Upgrade', ...spdy }],
+    ['GET', exec, { connection: 'Upgrade', upgrade: 'websocket' }],
+  ] as const) {
+    const accepted = once(silent, 'connection');
+    const asked = cluster.begin(method, path, { headers });
+    await accepted;
+    assert.equal(cluster.plane.nodes.open, 1);
+    if (method === 'GET') asked.socket!.end();
+    else asked.destroy();
+    await cluster.idle();
+    while (open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+});
+
 test('streams beyond the limit are refused with 429, and the refusal names the control plane and the limit', async () => {
   await using cluster = await startCluster({ nodes: { streamsMax: 20 } });
   await using kubelet = await startKubelet({

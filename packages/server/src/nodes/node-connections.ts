@@ -45,6 +45,8 @@ export interface BackendRequest {
   readonly headers: OutgoingHttpHeaders;
   /** Uses a dedicated connection that is not reused. */
   readonly isAlone?: boolean;
+  /** Aborts a connection that is being opened. */
+  readonly signal?: AbortSignal;
 }
 
 export interface NodeConnectionsOptions {
@@ -76,21 +78,21 @@ export class NodeConnections {
   }
 
   /** Starts a request; the caller writes its body. Connection errors are emitted by the request as OutboundErrors. */
-  begin(backend: Backend, { method, target, headers, isAlone }: BackendRequest): ClientRequest {
+  begin(backend: Backend, { method, target, headers, isAlone, signal }: BackendRequest): ClientRequest {
     this.#agents ??= this.#newAgents();
     const { shared, alone } = this.#agents;
-    const options = { agent: isAlone ? alone : shared, method, path: target, headers, backend };
+    const options = { agent: isAlone ? alone : shared, method, path: target, headers, backend, opening: signal };
     return http().request({ ...options, host: backend.host, port: backend.port, setHost: false });
   }
 
   /** Opens a dedicated connection. Rejects with an OutboundError. */
-  async open(backend: Backend): Promise<Duplex> {
+  async open(backend: Backend, signal?: AbortSignal): Promise<Duplex> {
     const { dialer } = this.#options;
     const isSecure = backend.scheme === 'https';
     // Before the connection is opened, because it may throw.
     const context = isSecure && backend.peer !== 'workload' ? this.#clientContext() : undefined;
-    const raw = await dialer.dial({ host: backend.host, port: backend.port });
-    return isSecure ? this.#secured(raw, backend, context) : raw;
+    const raw = await dialer.dial({ host: backend.host, port: backend.port, signal });
+    return isSecure ? this.#secured(raw, backend, { context, signal }) : raw;
   }
 
   /** Closes idle connections. */
@@ -105,7 +107,7 @@ export class NodeConnections {
     const alone = new Agent({ keepAlive: false });
     // Agents of node:http open plain connections. These are replaced by connections of the dialer.
     for (const agent of [shared, alone] as ConnectingAgent[]) {
-      agent.createConnection = ({ backend }, done) => void this.#connect(backend, done);
+      agent.createConnection = (options, done) => void this.#connect(options, done);
       agent.getName = ({ backend: { scheme, host, port, peer, pin = '' } }) =>
         `${scheme} ${host} ${port} ${peer} ${pin}`;
     }
@@ -115,15 +117,19 @@ export class NodeConnections {
     return { shared, alone };
   }
 
-  async #connect(backend: Backend, done: Done): Promise<void> {
+  async #connect({ backend, opening }: ConnectionOptions, done: Done): Promise<void> {
     try {
-      done(null, await this.open(backend));
+      done(null, await this.open(backend, opening));
     } catch (error) {
       done(asError(error));
     }
   }
 
-  #secured(raw: Duplex, backend: Backend, context: SecureContext | undefined): Promise<TLSSocket> {
+  #secured(
+    raw: Duplex,
+    backend: Backend,
+    { context, signal }: { context: SecureContext | undefined; signal: AbortSignal | undefined },
+  ): Promise<TLSSocket> {
     const { host, peer, pin } = backend;
     const isVerified = peer === 'kubelet' && pin === undefined;
     return new Promise((resolve, reject) => {
@@ -136,21 +142,28 @@ export class NodeConnections {
         ALPNProtocols: ['http/1.1'],
         minVersion: 'TLSv1.2',
       });
-      const fail = (error: unknown): void => {
+      const release = (): void => {
         timer.cancel();
-        socket.destroy();
+        signal?.removeEventListener('abort', onAbort);
+        socket.off('error', fail);
+      };
+      const fail = (error: unknown): void => {
+        release();
+        socket.on('error', () => {}).destroy();
         raw.destroy();
         reject(isVerified ? explained(outboundError(error)) : outboundError(error));
       };
       const timer = this.#options.clock.after(handshakeTimeoutMs, () =>
         fail(new OutboundError('Timeout', 'net/http: TLS handshake timeout')),
       );
+      const onAbort = (): void => fail(new OutboundError('Aborted', 'context canceled'));
+      signal?.addEventListener('abort', onAbort, { once: true });
+      if (signal?.aborted) return onAbort();
       socket.once('error', fail);
       socket.once('secureConnect', () => {
         const wrong = peer === 'kubelet' && pin !== undefined ? pinMismatch(socket, pin) : undefined;
         if (wrong) return fail(wrong);
-        timer.cancel();
-        socket.off('error', fail);
+        release();
         resolve(socket);
       });
     });
@@ -192,8 +205,15 @@ type Agent = InstanceType<ReturnType<typeof http>['Agent']>;
 
 type Done = (error: Error | null, socket?: Duplex) => void;
 
-/** The overridable parts of an agent; `backend` is passed by `begin`. */
+/** Passed by `begin`. */
+interface ConnectionOptions {
+  readonly backend: Backend;
+  /** Aborts the opening. */
+  readonly opening?: AbortSignal;
+}
+
+/** The overridable parts of an agent. */
 interface ConnectingAgent {
-  createConnection: (options: { backend: Backend }, done: Done) => void;
-  getName: (options: { backend: Backend }) => string;
+  createConnection: (options: ConnectionOptions, done: Done) => void;
+  getName: (options: ConnectionOptions) => string;
 }

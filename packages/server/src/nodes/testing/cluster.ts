@@ -1,7 +1,7 @@
 /** Test fixture: a control plane on a local port, whose nodes and pods are servers of the test behind any address. */
 
 import { request as httpsRequest } from 'node:https';
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { connect as connectTcp } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { systemClock } from '@hangar/core';
@@ -52,6 +52,8 @@ export interface TestCluster extends AsyncDisposable {
   /** `host:port` of the cluster network → local port. */
   readonly routes: Map<string, number>;
   request(method: string, path: string, sent?: Sent): Promise<Received>;
+  /** Sends a request without waiting for the response. */
+  begin(method: string, path: string, sent?: Sent): ClientRequest;
   /** Returns the response as a stream. */
   open(method: string, path: string, sent?: Sent): Promise<IncomingMessage>;
   /** Requests another protocol. Rejects if the server does not switch. */
@@ -119,6 +121,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
     problems,
     authority,
     routes,
+    begin: (method, path, sent) => begin(method, path, sent).on('error', () => {}),
     open: (method, path, sent) =>
       new Promise((resolve, reject) => begin(method, path, sent).on('error', reject).on('response', resolve)),
     async request(method, path, sent) {
