@@ -108,7 +108,8 @@ export class TunnelConnection extends Duplex {
   }
 
   #sendAll(data: Buffer, done: (error?: Error | null) => void): void {
-    if (this.#isRemoteClosed) return done(new OutboundError('Unreachable', `${this.target}: the connection is closed`));
+    // As on a TCP connection: an error would drop received bytes that were not read yet.
+    if (this.#isRemoteClosed) return done();
     this.#host.send(this, data, done);
   }
 

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { describe, test } from 'node:test';
-import { closeResponse, dialResponse, drain, packetType } from './packets.ts';
+import { closeResponse, dataPacket, dialResponse, drain, packetType } from './packets.ts';
 import type { TestAgent } from './testing/test-agent.ts';
 import { startTarget, TunnelPort } from './testing/tunnel-port.ts';
 
@@ -76,6 +76,20 @@ describe('a connection through an agent', () => {
     await closed.promise;
     assert.ok(agent.packets.some(({ type }) => type === packetType.closeRequest));
     assert.equal(received, 'last words');
+    assert.equal(port.tunnel.usage.connections, 0);
+  });
+
+  test('whose target has closed can be read to the end, also if the caller writes', async () => {
+    await using port = await TunnelPort.open();
+    using agent = await port.agent();
+    const connection = await dialed(port, agent, 8);
+    agent.send(dataPacket(8, Buffer.from('last ')), dataPacket(8, Buffer.from('words')), closeResponse(8));
+    await once(connection, 'readable');
+    for (let n = 0; n < 3; n++) {
+      connection.write('too late');
+      await new Promise(setImmediate);
+    }
+    assert.equal(Buffer.concat(await connection.toArray()).toString(), 'last words');
     assert.equal(port.tunnel.usage.connections, 0);
   });
 
