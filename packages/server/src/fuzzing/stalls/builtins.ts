@@ -90,15 +90,18 @@ class Filler {
   }
 
   #value(name: string, type: ValueType, depth: number, onPath: boolean, at: number): unknown {
-    const length = onPath && depth === this.#path.length ? this.#count : 1;
+    const isLong = onPath && depth === this.#path.length;
+    const length = isLong ? this.#count : 1;
+    // In a map of lists, only the map is long: the product would exceed the limit of bodies.
+    const goesOn = onPath && !isLong;
     switch (type.kind) {
       case 'struct':
         return this.struct(type.struct, depth, onPath, at);
       case 'list':
-        return list(length, (place) => this.#value(name, type.element!, depth, onPath, length > 1 ? place : at));
+        return list(length, (place) => this.#value(name, type.element!, depth, goesOn, length > 1 ? place : at));
       case 'map':
         return Object.fromEntries(
-          list(length, (place) => [`k${place}`, this.#value(name, type.element!, depth, onPath, place)]),
+          list(length, (place) => [`k${place}`, this.#value(name, type.element!, depth, goesOn, place)]),
         );
       default:
         return this.#scalar(name, type, at);
