@@ -88,11 +88,15 @@ export class NodeConnections {
   /** Opens a dedicated connection. Rejects with an OutboundError. */
   async open(backend: Backend, signal?: AbortSignal): Promise<Duplex> {
     const { dialer } = this.#options;
-    const isSecure = backend.scheme === 'https';
-    // Before the connection is opened, because it may throw.
-    const context = isSecure && backend.peer !== 'workload' ? this.#clientContext() : undefined;
     const raw = await dialer.dial({ host: backend.host, port: backend.port, signal });
-    return isSecure ? this.#secured(raw, backend, { context, signal }) : raw;
+    if (backend.scheme !== 'https') return raw;
+    try {
+      const context = backend.peer === 'workload' ? undefined : this.#clientContext();
+      return await this.#secured(raw, backend, { context, signal });
+    } catch (error) {
+      raw.destroy();
+      throw error;
+    }
   }
 
   /** Closes idle connections. */
@@ -150,7 +154,6 @@ export class NodeConnections {
       const fail = (error: unknown): void => {
         release();
         socket.on('error', () => {}).destroy();
-        raw.destroy();
         reject(isVerified ? explained(outboundError(error)) : outboundError(error));
       };
       const timer = this.#options.clock.after(handshakeTimeoutMs, () =>
