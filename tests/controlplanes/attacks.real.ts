@@ -109,13 +109,13 @@ describe('who may write ControlPlanes, and nothing else', () => {
     await assert.rejects(mallory.status.patch(ControlPlane, { name: 'bank' }, { type: 'merge', body }), isRefused);
   });
 
-  test('does not get the control plane of another by its path, whatever else they say', async () => {
+  test('does not get the control plane of another user by its path, also with forged claims', async () => {
     await attempt('thief', { virtual: { clusterPath: 'bank' }, deletionPolicy: 'Destroy' }, 'ClusterPathConflict');
     const claim = { [annotations.name]: 'bank', 'controlplane.kplane.dev/adopt-by': 'thief', [annotations.uid]: 'x' };
     await attempt('thief', { virtual: { clusterPath: 'bank' } }, 'ClusterPathConflict', { annotations: claim });
   });
 
-  test('does not get a Tenant that no control plane made, nor one that is kept for another', async () => {
+  test('does not get a Tenant that no ControlPlane created, or one that is retained for another ControlPlane', async () => {
     await up.client.create(Tenant, { metadata: { name: 'by-hand' }, spec: {} });
     await attempt('thief', { virtual: { clusterPath: 'by-hand' }, deletionPolicy: 'Destroy' }, 'ClusterPathConflict');
     const annotations = { 'controlplane.kplane.dev/adopt-by': 'by-hand' };
@@ -258,7 +258,7 @@ describe('who may write registrations and endpoints', () => {
     await isUntouched();
   });
 
-  test('an endpoint that leads services elsewhere leads them to a server that they do not trust', async () => {
+  test('an endpoint with the address of another server leads services to a server that they do not trust', async () => {
     await registrar.create(ControlPlaneEndpoint, {
       metadata: { name: 'evil' },
       spec: { endpoint: 'https://evil.example' },
@@ -331,7 +331,7 @@ describe('who may write registrations and endpoints', () => {
 });
 
 describe('who may write statuses of endpoints', () => {
-  test('is put right where the platform is the provider, and is never believed about who answers', async () => {
+  test('is corrected if the platform is the provider, and never decides which CA is trusted', async () => {
     const before = (await up.client.get(ControlPlaneEndpoint, { name: 'bank' })).status!;
     const { ca } = await configOfKubeconfig(await up.kubeconfig('bank'));
     const body = { status: { endpoint: 'https://evil.example', externalEndpoint: `https://${platformHost}` } };

@@ -192,7 +192,7 @@ describe('7. a path', () => {
     }
   });
 
-  test('is one control plane’s: of many that ask for it at once one has it, and the others are told whose it is', async () => {
+  test('belongs to one ControlPlane: of many that request it at the same time one gets it, and the others report its owner', async () => {
     const names = Array.from({ length: 8 }, (_, at) => `rival-${at}`);
     await Promise.all(
       names.map((name) =>

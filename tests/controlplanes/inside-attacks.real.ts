@@ -181,7 +181,7 @@ describe('the administrator of a control plane', () => {
     await applied('True');
   });
 
-  test('who forbids everything in theirs, with a policy, is told so; all others have the addon in the meantime', async () => {
+  test('a policy that forbids all writes is reported for its control plane; all others get the addon in the meantime', async () => {
     const admin = await up.inside('hostile');
     const name = 'nothing';
     const rules = [
@@ -221,7 +221,7 @@ describe('the administrator of a control plane', () => {
     await applied('True');
   });
 
-  test('who takes away what the operator put there has it back when credentials are renewed, and credentials go on', async () => {
+  test('objects of the operator that a user deletes return when credentials are renewed, and credentials continue to work', async () => {
     const clock = new LeapingClock();
     await using platform = await startTestPlatform({ clock });
     const { client } = platform;
@@ -241,7 +241,7 @@ describe('the administrator of a control plane', () => {
     await admin.list(ConfigMap, { namespace: 'default' });
   });
 
-  test('who leaves a control plane that nothing can be done in can still be destroyed', async () => {
+  test('a control plane in which nothing can be written can still be destroyed', async () => {
     const admin = await up.inside('hostile');
     const finalizers = ['example.com/never'];
     await admin.create(ConfigMap, { metadata: { namespace: 'default', name: 'stays', finalizers } });

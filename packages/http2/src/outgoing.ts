@@ -175,7 +175,7 @@ export class Outgoing {
     if (this.#socket.writableLength > pileBytesMax) this.#onPile();
   }
 
-  /** In one write. Returns false if the socket takes no more for now. */
+  /** Writes all pieces at once. Returns false if the caller must wait until the socket drains. */
   #send(pieces: readonly Uint8Array[], bytes: number): boolean {
     const socket = this.#socket;
     if (pieces.length === 1) return socket.write(pieces[0]!);

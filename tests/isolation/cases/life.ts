@@ -275,7 +275,7 @@ export function lifeCases(get: () => World): void {
       for (const one of idle) await one.get(`${inDefault}/configmaps/shared`);
     });
 
-    test('suspended to nothing it tells its own users so, and everybody else what is told of none', async () => {
+    test('suspended completely it reports that to its own users, and answers all others as if it did not exist', async () => {
       const world = get();
       const resting = await world.tenant();
       const watch = await world.server.watch(`${resting.plane}/api/v1/configmaps?watch=true`, resting.administrator);

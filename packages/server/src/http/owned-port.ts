@@ -72,7 +72,7 @@ export class OwnedPort {
     return this.#server.listening;
   }
 
-  /** Accepts no more connections. Resolves when all have ended. */
+  /** Stops accepting connections. Resolves when all connections have ended. */
   stop(): Promise<void> {
     return new Promise((resolve) => void this.#server.close(() => resolve()));
   }

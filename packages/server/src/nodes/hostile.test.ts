@@ -166,7 +166,7 @@ test('one control plane cannot take all streams of the process, and every other 
     try {
       for (;;) leave.push(limit.enter());
     } catch (error) {
-      assert.match((error as Error).message, /this server has no more free ones$/);
+      assert.match((error as Error).message, /the limit of this server is reached$/);
     }
   }
   assert.deepEqual(

@@ -41,7 +41,7 @@ export class StreamLimit {
   /** Returns the function that ends the count. Throws 429 if too many streams are open. */
   enter(): () => void {
     if (this.#open >= this.#max) throw this.#refusal(`at most ${this.#max} are allowed`);
-    if (this.#open > 0 && this.#open >= this.#total.free) throw this.#refusal('this server has no more free ones');
+    if (this.#open > 0 && this.#open >= this.#total.free) throw this.#refusal('the limit of this server is reached');
     this.#count(1);
     let isOpen = true;
     return () => {

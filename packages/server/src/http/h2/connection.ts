@@ -130,7 +130,7 @@ export class Connection implements StreamHost, Received {
     this.outgoing.append(greeting);
   }
 
-  /** Accepts no more requests, ends watches, and closes when the requests in flight are answered. */
+  /** Stops accepting requests, ends watches, and closes when the requests in flight are answered. */
   close(): void {
     if (this.#isClosing) return;
     this.#goAway(errorCode.none);

@@ -5,7 +5,7 @@ import { dataHead, flagFin, HeaderWriter, pingReply, SpdyReader, synStream } fro
 
 export interface SpdyStreamHandler {
   data(piece: Buffer): void;
-  /** The peer sends no more data: it closed or reset the stream. Called once. */
+  /** The peer finished sending: it closed or reset the stream. Called once. */
   end(): void;
 }
 
@@ -63,7 +63,7 @@ export class SpdyConnection {
     return mayContinue;
   }
 
-  /** Sends no more data on the stream. */
+  /** Closes the sending direction of the stream. */
   finish(id: number): void {
     if (!this.#socket.destroyed) this.#socket.write(dataHead(id, 0, flagFin));
   }

@@ -71,7 +71,7 @@ export function dataHead(id: number, length: number, flags: number): Buffer {
 export interface SpdyHandler {
   /** A piece of the data of a stream, in the pieces in which it arrives. */
   data(id: number, piece: Buffer): void;
-  /** The peer sends no more data on the stream. */
+  /** The peer closed its sending direction of the stream. */
   fin(id: number): void;
   reset(id: number): void;
   ping(id: Buffer): void;

@@ -111,7 +111,7 @@ export class PlanePorts {
     await Promise.all(this.#closing.values());
   }
 
-  /** Opens no more ports. The listener closes those that are open. */
+  /** Stops opening ports. The listener closes those that are open. */
   async close(): Promise<void> {
     this.#unfollow();
     await Promise.all(Array.from(this.#ports.values(), (port) => port.abandon()));
