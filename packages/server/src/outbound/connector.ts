@@ -120,15 +120,25 @@ export function openTcp({ host, port }: Pick<Destination, 'host' | 'port'>, opti
   return opened(host, connect, 'connect', options);
 }
 
-/** Waits for `event` of the socket that `connect` returns, until the timeout or the abort. */
-function opened<S extends Socket>(
-  host: string,
+/** Waits for `event` of the socket that `connect` returns. */
+function opened<S extends Socket>(host: string, connect: () => S, event: string, options: ConnectOptions): Promise<S> {
+  const checked = (): S => {
+    checkLiteral(options.policy, host);
+    return connect();
+  };
+  return untilReady(checked, (socket, done) => socket.once(event, done), options);
+}
+
+/**
+ * Returns the socket of `connect` when `begin` calls `done`. Destroys it and rejects with an OutboundError if `begin` calls `fail`, if the
+ * socket has an error, after the timeout, or on the abort.
+ */
+export function untilReady<S extends Socket>(
   connect: () => S,
-  event: string,
-  { policy, clock, timeoutMs, signal }: ConnectOptions,
+  begin: (socket: S, done: () => void, fail: (error: unknown) => void) => void,
+  { clock, timeoutMs, signal }: Pick<ConnectOptions, 'clock' | 'timeoutMs' | 'signal'>,
 ): Promise<S> {
   return new Promise((resolve, reject) => {
-    checkLiteral(policy, host);
     if (signal?.aborted) throw new OutboundError('Aborted', 'context canceled');
     const socket = connect();
     const fail = (error: unknown): void => {
@@ -143,11 +153,12 @@ function opened<S extends Socket>(
       signal?.removeEventListener('abort', onAbort);
       socket.off('error', fail);
     };
-    signal?.addEventListener('abort', onAbort, { once: true });
-    socket.once('error', fail);
-    socket.once(event, () => {
+    const done = (): void => {
       release();
       resolve(socket);
-    });
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    socket.once('error', fail);
+    begin(socket, done, fail);
   });
 }

@@ -4,8 +4,8 @@ import { connect as connectTcp } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Clock } from '@hangar/core';
-import { tlsOptions } from '../../outbound/connector.ts';
-import { OutboundError, outboundError } from '../../outbound/errors.ts';
+import { tlsOptions, untilReady } from '../../outbound/connector.ts';
+import { OutboundError } from '../../outbound/errors.ts';
 import type { TlsIdentity } from '../../outbound/index.ts';
 import type { DialTarget, NodeDialer } from '../dialer.ts';
 import { addressOf } from '../dialer.ts';
@@ -36,30 +36,12 @@ export class HttpConnectDialer implements NodeDialer {
   dial(target: DialTarget): Promise<Socket> {
     const { clock, proxy } = this.#options;
     const { signal } = target;
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(new OutboundError('Aborted', 'context canceled'));
-      const socket = opened(proxy);
-      const attempt = new Attempt(socket, proxyName(proxy), addressOf(target));
-      const fail = (error: unknown): void => {
-        release();
-        socket.destroy();
-        reject(outboundError(error));
-      };
-      const onAbort = (): void => fail(new OutboundError('Aborted', 'context canceled'));
-      const timer = clock.after(timeoutMs, () => fail(new OutboundError('Timeout', 'context deadline exceeded')));
-      const release = (): void => {
-        timer.cancel();
-        signal?.removeEventListener('abort', onAbort);
-        socket.off('error', fail);
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      socket.once('error', fail);
-      attempt.run(() => {
-        release();
+    const begin = (socket: Socket, done: () => void, fail: (error: unknown) => void): void =>
+      new Attempt(socket, proxyName(proxy), addressOf(target)).run(() => {
         socket.on('error', () => socket.destroy());
-        resolve(socket);
+        done();
       }, fail);
-    });
+    return untilReady(() => opened(proxy), begin, { clock, timeoutMs, signal });
   }
 }
 
