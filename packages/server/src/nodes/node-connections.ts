@@ -6,11 +6,12 @@
 import type { ClientRequest, OutgoingHttpHeaders } from 'node:http';
 import { isIP, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls, createSecureContext } from 'node:tls';
+import { createSecureContext } from 'node:tls';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import { asError } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
+import { secured } from '../outbound/cluster-network.ts';
 import { OutboundError, outboundError } from '../outbound/errors.ts';
 import type { NodeDialer } from './dialer.ts';
 
@@ -137,8 +138,7 @@ export class NodeConnections {
     const { host, peer, pin } = backend;
     const isVerified = peer === 'kubelet' && pin === undefined;
     return new Promise((resolve, reject) => {
-      const socket = connectTls({
-        socket: raw as Socket,
+      const socket = secured(raw, {
         host,
         ...(isIP(host) === 0 ? { servername: host } : {}),
         ...(context ? { secureContext: context } : {}),

@@ -26,6 +26,9 @@ export interface ClusterDialer {
 /** Starts TLS on a connection of the cluster network. */
 export function secured(raw: Duplex, options: ConnectionOptions): TLSSocket {
   const socket = connectTls({ ...options, socket: raw as Socket });
+  // Otherwise, a stream that is not a socket would close when its last byte is decrypted. Node.js then drops decrypted bytes that are not
+  // read yet. It is set after `connect`, which would set it on `socket` too.
+  raw.allowHalfOpen = true;
   socket.once('close', () => raw.destroy());
   return socket;
 }

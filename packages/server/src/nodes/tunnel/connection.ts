@@ -33,6 +33,7 @@ export class TunnelConnection extends Duplex {
   heldBytes = 0;
   #isAsked = false;
   #isRemoteClosed = false;
+  #remoteError = '';
 
   constructor(id: number, target: string, host: ConnectionHost) {
     // The stream itself buffers at most one piece, so that `heldBytes` is exact.
@@ -77,14 +78,20 @@ export class TunnelConnection extends Duplex {
   remoteClosed(error: string): void {
     if (this.#isRemoteClosed) return;
     this.#isRemoteClosed = true;
-    if (error !== '') this.destroy(new OutboundError('Unreachable', `${this.target}: ${error}`));
-    else if (this.#isAsked) this.push(null);
+    this.#remoteError = error;
+    if (this.#isAsked) this.#passEnd();
   }
 
   override _read(): void {
     this.#isAsked = true;
     if (this.heldBytes > 0) this.#pass();
-    else if (this.#isRemoteClosed) this.push(null);
+    else if (this.#isRemoteClosed) this.#passEnd();
+  }
+
+  #passEnd(): void {
+    const error = this.#remoteError;
+    if (error === '') this.push(null);
+    else this.destroy(new OutboundError('Unreachable', `${this.target}: ${error}`));
   }
 
   #pass(): void {

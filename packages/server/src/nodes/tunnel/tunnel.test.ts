@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { describe, test } from 'node:test';
+import { createServer } from 'node:tls';
+import { issueCertificate } from '@hangar/pki';
+import { serving, world } from '../../http/testing/test-port.ts';
+import { secured } from '../../outbound/cluster-network.ts';
 import { closeResponse, dataPacket, dialResponse, drain, packetType } from './packets.ts';
 import type { TestAgent } from './testing/test-agent.ts';
 import { startTarget, TunnelPort } from './testing/tunnel-port.ts';
@@ -91,6 +96,35 @@ describe('a connection through an agent', () => {
     }
     assert.equal(Buffer.concat(await connection.toArray()).toString(), 'last words');
     assert.equal(port.tunnel.usage.connections, 0);
+  });
+
+  test('with TLS, whose target has closed, can be read to the end by a slow reader', async () => {
+    const sent = randomBytes(50_000);
+    const { key, certificate } = issueCertificate(serving, { commonName: 'target', usage: 'server', days: 5 }, world);
+    await using server = createServer({ key, cert: certificate }, (socket) => socket.end(sent));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    await using port = await TunnelPort.open();
+    using _ = await port.agent({ serves: true });
+    const { port: number } = server.address() as AddressInfo;
+    const connection = await port.tunnel.dial({ host: '127.0.0.1', port: number });
+    const socket = secured(connection, { rejectUnauthorized: false });
+    await once(connection, 'end');
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    assert.ok(sent.equals(Buffer.concat(await socket.toArray())));
+    assert.equal(port.tunnel.usage.connections, 0);
+  });
+
+  test('whose target failed can be read up to the error', async () => {
+    await using port = await TunnelPort.open();
+    using agent = await port.agent();
+    const connection = await dialed(port, agent, 8);
+    agent.send(dataPacket(8, Buffer.from('last words')), closeResponse(8, 'connection reset by peer'));
+    let received = '';
+    connection.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    const [error] = (await once(connection, 'error')) as [Error];
+    assert.equal(error.message, '10.9.9.9:20008: connection reset by peer');
+    assert.equal(received, 'last words');
   });
 
   test('that the caller destroys is closed at the agent', async () => {
