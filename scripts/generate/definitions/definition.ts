@@ -22,7 +22,7 @@ const ofEveryObject = {
   metadata: { type: 'object' },
 } as const;
 
-const ofKinds = new Set(['shortName', 'category', 'column']);
+const ofKinds = new Set(['shortName', 'category', 'column', 'label', 'scale']);
 
 /** Throws `SourceError`. */
 export function definitionOf(types: Types, { apiVersion, kind, plural, isNamespaced }: KindNames): object {
@@ -31,7 +31,7 @@ export function definitionOf(types: Types, { apiVersion, kind, plural, isNamespa
     throw new SourceError(declaration?.file ?? 'kinds', declaration?.line ?? 0, `${kind} must be an ApiObject`);
   }
   const [group, version] = apiVersion.split('/') as [string, string];
-  const { members, doc } = declaration;
+  const { doc } = declaration;
   const said = (name: string): string[] => doc.tags.filter((tag) => tag.name === name).map(({ text }) => text);
   const names = {
     kind,
@@ -45,7 +45,7 @@ export function definitionOf(types: Types, { apiVersion, kind, plural, isNamespa
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: `${plural}.${group}`, ...labelsOf(said('label'), declaration) },
     spec: {
       group,
       scope: isNamespaced ? 'Namespaced' : 'Cluster',
@@ -55,7 +55,7 @@ export function definitionOf(types: Types, { apiVersion, kind, plural, isNamespa
           name: version,
           served: true,
           storage: true,
-          ...(members.some(({ name }) => name === 'status') ? { subresources: { status: {} } } : {}),
+          ...subresourcesOf(declaration, said('scale')),
           additionalPrinterColumns: columns,
           schema: { openAPIV3Schema: schemaOfKind(types, declaration) },
         },
@@ -75,6 +75,25 @@ function schemaOfKind(types: Types, declaration: Declaration): Schema {
     declaration,
   );
   return schema;
+}
+
+/** Each `cluster.x-k8s.io/v1beta1 v1alpha1`. */
+function labelsOf(all: readonly string[], { file, line }: Declaration): { labels?: Record<string, string> } {
+  const pairs = all.map((text) => text.split(' '));
+  const wrong = pairs.find(({ length }) => length !== 2);
+  if (wrong) throw new SourceError(file, line, `@label ${wrong.join(' ')} is written: name value`);
+  return pairs.length === 0 ? {} : { labels: Object.fromEntries(pairs) as Record<string, string> };
+}
+
+/** `.spec.replicas .status.replicas .status.selector`. */
+function subresourcesOf({ members, file, line }: Declaration, [scale]: readonly string[]): object {
+  if (!members!.some(({ name }) => name === 'status')) return {};
+  if (scale === undefined) return { subresources: { status: {} } };
+  const [specReplicasPath, statusReplicasPath, labelSelectorPath, ...more] = scale.split(' ');
+  if (!labelSelectorPath || more.length > 0) {
+    throw new SourceError(file, line, `@scale ${scale} is written: .spec.path .status.path .status.selectorPath`);
+  }
+  return { subresources: { status: {}, scale: { specReplicasPath, statusReplicasPath, labelSelectorPath } } };
 }
 
 /** `Endpoint string .status.endpoint priority 1`. */

@@ -116,6 +116,53 @@ export interface Thing extends ApiObject { /** S. @ */ status?: string; }`) as n
     ]);
   });
 
+  test('inherit the fields of their base, which come first', () => {
+    const { properties } = schemaOf(
+      '/** X. */ x: Other;',
+      'export interface Base { /** B. */ b: string; }\nexport interface Other extends Base { /** O. */ o?: string; }',
+    );
+    assert.deepEqual(properties['x'], {
+      description: 'X.',
+      type: 'object',
+      required: ['b'],
+      properties: { b: { description: 'B.', type: 'string' }, o: { description: 'O.', type: 'string' } },
+    });
+  });
+
+  test('become an int-or-string if they are a string or a number', () => {
+    const { properties } = schemaOf('/** X.\n * @pattern ^[0-9]+$ */ x: string | number;');
+    assert.deepEqual(properties['x'], {
+      description: 'X.',
+      anyOf: [{ type: 'integer' }, { type: 'string' }],
+      'x-kubernetes-int-or-string': true,
+      pattern: '^[0-9]+$',
+    });
+  });
+
+  test('become a definition with labels and a scale subresource', () => {
+    const { spec, metadata } = made(`
+/**
+ * A thing.
+ *
+ * @label a.example/b c
+ * @label d e
+ * @scale .spec.replicas .status.replicas .status.selector
+ */
+export interface Thing extends ApiObject { /** S. */ status?: string; }`) as never as {
+      metadata: object;
+      spec: { versions: [Record<string, unknown>] };
+    };
+    assert.deepEqual(metadata, { name: 'things.example.org', labels: { 'a.example/b': 'c', d: 'e' } });
+    assert.deepEqual(spec.versions[0]['subresources'], {
+      status: {},
+      scale: {
+        specReplicasPath: '.spec.replicas',
+        statusReplicasPath: '.status.replicas',
+        labelSelectorPath: '.status.selector',
+      },
+    });
+  });
+
   const refused: [title: string, members: string, message: RegExp, others?: string][] = [
     ['an unknown tag', '/** X. \n * @maxlength 3 */ x: string;', /thing\.ts:\d+: @maxlength 3 means nothing here/],
     ['a tag of another type', '/** X. \n * @maxLength 3 */ x: boolean;', /is only for string, this is boolean/],
@@ -136,9 +183,9 @@ export interface Thing extends ApiObject { /** S. @ */ status?: string; }`) as n
       'export interface Other { /** O. */ o?: Other; }',
     ],
     [
-      'a type that extends another',
+      'a type that extends an unknown one',
       '/** X. */ x: Other;',
-      /only kinds extend/,
+      /Other extends A, which is not an interface of these files/,
       'export interface Other extends A { /** O. */ o?: string; }',
     ],
     ['a generic type', '/** X. */ x: Array<string>;', /expected ";", found "<"/],
@@ -162,6 +209,10 @@ export interface Thing extends ApiObject { /** S. @ */ status?: string; }`) as n
         ),
       /@column Mode text \.spec is written/,
     );
+    const tagged = (tag: string): string =>
+      `/** T.\n * ${tag} */\nexport interface Thing extends ApiObject { /** S. */ status: string; }`;
+    assert.throws(() => made(tagged('@label a')), /@label a is written: name value/);
+    assert.throws(() => made(tagged('@scale .spec.a .status.b')), /@scale \.spec\.a \.status\.b is written/);
     assert.throws(() => made('/** T. */ export interface Thing { /** S. */ s: string; }'), /must be an ApiObject/);
   });
 });

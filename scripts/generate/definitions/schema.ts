@@ -49,7 +49,9 @@ function schemaOf(types: Types, type: TypeNode, place: Place, within: readonly s
     case 'literal':
       return { type: 'string', enum: [type.value] };
     case 'union':
-      return { type: 'string', enum: type.of.map((one) => literalOf(one, place)) };
+      return isIntOrString(type.of)
+        ? { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true }
+        : { type: 'string', enum: type.of.map((one) => literalOf(one, place)) };
     case 'list': {
       const { description: _, ...items } = schemaOf(types, type.of, place, within);
       return { type: 'array', items };
@@ -65,14 +67,28 @@ function schemaOfName(types: Types, name: string, place: Place, within: readonly
   const declaration = types.get(name);
   if (!declaration) throw failure(place, `there is no type ${name}`);
   if (within.includes(name)) throw failure(place, `${name} is part of itself: ${[...within, name].join(' > ')}`);
-  const { members, type, doc, extends: base } = declaration;
-  if (base) throw failure(declaration, `${name} extends ${base}: only kinds extend something`);
+  const { type, doc } = declaration;
   const inner = [...within, name];
+  const members = membersOf(types, declaration);
   const schema = members ? schemaOfMembers(types, members, inner) : schemaOf(types, type!, declaration, inner);
   const described: Schema = doc.description ? { description: doc.description, ...schema } : { ...schema };
   applyTags(described, doc.tags, declaration);
   return described;
 }
+
+/** Returns the members of an interface after those of its base. Undefined: an alias. */
+function membersOf(types: Types, declaration: Declaration): readonly Member[] | undefined {
+  const { name, members, extends: base } = declaration;
+  if (!members || base === undefined) return members;
+  const inherited = types.get(base);
+  if (!inherited?.members)
+    throw failure(declaration, `${name} extends ${base}, which is not an interface of these files`);
+  return [...membersOf(types, inherited)!, ...members];
+}
+
+/** `string | number` is an int-or-string of Kubernetes, such as a quantity. */
+const isIntOrString = (types: readonly TypeNode[]): boolean =>
+  types.length === 2 && types.some(({ is }) => is === 'string') && types.some(({ is }) => is === 'number');
 
 function literalOf(type: TypeNode, place: Place): string {
   if (type.is !== 'literal') throw failure(place, 'a union may have only words in it');

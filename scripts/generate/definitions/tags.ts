@@ -44,7 +44,7 @@ function applyTag(schema: Schema, tag: Tag, place: Place): void {
   }
   switch (name) {
     case 'pattern':
-      only('string');
+      if (!schema['x-kubernetes-int-or-string']) only('string');
       void new RegExp(text, 'u');
       schema.pattern = text;
       return;
