@@ -17,6 +17,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/testkit': ['core', 'api', 'client', 'server', 'store', 'pki'],
   'packages/controllers': ['core', 'api', 'client', 'runtime', 'pki'],
   'operators/controlplane': ['core', 'api', 'client', 'runtime', 'pki'],
+  'operators/hosted': ['core', 'api', 'client', 'runtime', 'pki'],
   'apps/cli': ['core', 'api', 'client'],
   'apps/console': ['core', 'api', 'client'],
   'apps/controller-manager': ['core', 'api', 'client', 'runtime', 'controllers', 'pki'],

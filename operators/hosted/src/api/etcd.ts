@@ -1,0 +1,89 @@
+/** The etcd cluster of a hosted control plane. */
+
+import type { PodSpec, Quantity } from './containers.ts';
+
+/**
+ * @rule "!(has(self.volumeSize) && has(self.autoGrow) && self.autoGrow)" message "autoGrow cannot be true when volumeSize is set"
+ * @rule "has(self.volumeSize) || !has(self.autoGrow) || self.autoGrow" message "autoGrow cannot be false when volumeSize is not set"
+ * @rule "!has(oldSelf.volumeSize) || !has(self.volumeSize) ||
+ *     quantity(string(self.volumeSize)).compareTo(quantity(string(oldSelf.volumeSize))) >= 0"
+ *   message "volumeSize cannot be decreased"
+ */
+export interface EtcdSpec extends PodSpec {
+  /**
+   * Number of members: 1, 3 or 5. Immutable.
+   *
+   * @format int32
+   * @minimum 1
+   * @maximum 5
+   * @default 3
+   * @rule "self % 2 == 1" message "must be 1, 3 or 5"
+   * @rule "self == oldSelf" message "field is immutable"
+   */
+  replicas?: number;
+  /** Size of the volume of each member. Defaults to 8Gi. It cannot be decreased. */
+  volumeSize?: Quantity;
+  /** Whether volumes grow when they are nearly full. Defaults to true if volumeSize is not set. */
+  autoGrow?: boolean;
+  /** Periodic snapshots in a bucket of an S3-compatible store. */
+  backup?: EtcdBackup;
+}
+
+export interface EtcdBackup {
+  /**
+   * Time of the snapshots: a cron expression of five fields, each a number or a star, or @daily, which spreads the snapshots of all
+   * control planes over the hour after midnight.
+   *
+   * @pattern ^(@daily|(\*|[0-9]|[1-5][0-9]) (\*|[0-9]|1[0-9]|2[0-3]) (\*|[1-9]|[1-2][0-9]|3[0-1]) (\*|[1-9]|1[0-2]) (\*|[0-6]))$
+   */
+  schedule: string;
+  /** Secret with the address and the credentials of the store. */
+  secret: EtcdBackupSecret;
+}
+
+export interface EtcdBackupSecret {
+  /**
+   * Name of the Secret.
+   *
+   * @minLength 1
+   * @maxLength 253
+   */
+  name: string;
+  /**
+   * Namespace of the Secret. Defaults to the namespace of the control plane.
+   *
+   * @minLength 1
+   * @maxLength 63
+   */
+  namespace?: string;
+  /**
+   * Key with the access key ID. Defaults to accessKeyID.
+   *
+   * @maxLength 253
+   */
+  accessKeyIDKey?: string;
+  /**
+   * Key with the secret access key. Defaults to secretAccessKey.
+   *
+   * @maxLength 253
+   */
+  secretAccessKeyKey?: string;
+  /**
+   * Key with the host of the store, with a port if necessary, without a scheme. Defaults to host.
+   *
+   * @maxLength 253
+   */
+  hostKey?: string;
+  /**
+   * Key with the region. Defaults to region.
+   *
+   * @maxLength 253
+   */
+  regionKey?: string;
+  /**
+   * Key with the bucket and, after a slash, a prefix. Defaults to bucket.
+   *
+   * @maxLength 253
+   */
+  bucketKey?: string;
+}

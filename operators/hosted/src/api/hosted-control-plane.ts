@@ -1,0 +1,303 @@
+/** The kind HostedControlPlane: etcd, kube-apiserver, kube-controller-manager and kube-scheduler as pods of a management cluster. */
+
+import type { ApiObject } from '@hangar/client';
+import type { Condition } from '@hangar/client/kinds/meta-v1';
+import type { Audit } from './audit.ts';
+import type { ContainerSpec, Mount, PodSpec, Quantity, ScalablePodSpec } from './containers.ts';
+import type { EtcdSpec } from './etcd.ts';
+import type { OIDCProvider } from './oidc.ts';
+
+/**
+ * A Kubernetes control plane that runs as pods of this cluster.
+ *
+ * @shortName hcp
+ * @category cluster-api
+ * @label cluster.x-k8s.io/provider control-plane-hosted-control-plane
+ * @label cluster.x-k8s.io/v1beta1 v1alpha1
+ * @label cluster.x-k8s.io/v1beta2 v1alpha1
+ * @scale .spec.replicas .status.replicas .status.selector
+ * @column Cluster string .metadata.labels['cluster\.x-k8s\.io/cluster-name']
+ * @column Initialized boolean .status.initialization.controlPlaneInitialized
+ * @column Available string .status.conditions[?(@.type=="Available")].status
+ * @column Desired integer .spec.replicas
+ * @column Ready integer .status.readyReplicas
+ * @column Updated integer .status.upToDateReplicas
+ * @column EtcdSize string .status.etcdVolumeSize priority 1
+ * @column EtcdUsage string .status.etcdVolumeUsage priority 1
+ * @column Paused string .status.conditions[?(@.type=="Paused")].status priority 1
+ * @column Version string .spec.version
+ * @column Age date .metadata.creationTimestamp
+ * @rule "!has(self.status) || !has(self.status.version) ||
+ *     int(self.spec.version.split('.')[1]) <= int(self.status.version.split('.')[1]) + 1"
+ *   message "spec.version cannot be more than one minor version ahead of status.version: wait until the current upgrade is complete"
+ */
+export interface HostedControlPlane extends ApiObject {
+  /** Desired state. */
+  spec: HostedControlPlaneSpec;
+  /** Observed state. */
+  status?: HostedControlPlaneStatus;
+}
+
+/**
+ * A Kubernetes version, such as v1.36.4.
+ *
+ * @minLength 5
+ * @maxLength 64
+ * @pattern ^v?(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})([-+][0-9A-Za-z_.+-]*)?$
+ * @rule "int(self.split('.')[0].replace('v', '')) == int(oldSelf.split('.')[0].replace('v', ''))"
+ *   message "the major version cannot change"
+ * @rule "int(self.split('.')[1]) <= int(oldSelf.split('.')[1]) + 1"
+ *   message "minor versions cannot be skipped: upgrade one minor version at a time"
+ * @rule "int(self.split('.')[1]) > int(oldSelf.split('.')[1]) ||
+ *     (int(self.split('.')[1]) == int(oldSelf.split('.')[1]) &&
+ *     int(self.split('.')[2].split('-')[0].split('+')[0]) >= int(oldSelf.split('.')[2].split('-')[0].split('+')[0]))"
+ *   message "the version cannot be decreased"
+ */
+export type KubernetesVersion = string;
+
+/**
+ * @rule "has(self.gateway) == has(oldSelf.gateway)" message "spec.gateway cannot be added or removed, because the address derives from it"
+ */
+export interface HostedControlPlaneSpec extends HostedControlPlaneInlineSpec {
+  /** Kubernetes version of the control plane, such as v1.36.4. */
+  version: KubernetesVersion;
+  /**
+   * Number of API servers.
+   *
+   * @format int32
+   * @minimum 1
+   * @maximum 32
+   * @default 2
+   */
+  replicas?: number;
+  /** Address of the API server. Set by the operator, unless the Cluster has an address. Immutable. */
+  controlPlaneEndpoint?: ControlPlaneEndpoint;
+}
+
+/** The settings that a HostedControlPlaneTemplate has as well. */
+export interface HostedControlPlaneInlineSpec {
+  /** Settings of the components that run as Deployments. */
+  deployment?: DeploymentSpec;
+  /** Gateway of the Gateway API with a TLS listener that routes to the API server. If unset, clients use a Service. */
+  gateway?: GatewayReference;
+  /** Service of the API server. */
+  service?: ServiceSpec;
+  /** Konnectivity agents inside the control plane. */
+  konnectivityClient?: ScalablePodSpec;
+  /** kube-proxy inside the control plane. */
+  kubeProxy?: KubeProxySpec;
+  /** CoreDNS inside the control plane. */
+  coredns?: ScalablePodSpec;
+  /**
+   * The etcd cluster.
+   *
+   * @default {}
+   */
+  etcd?: EtcdSpec;
+  /**
+   * OpenID Connect providers, by the URL of the issuer.
+   *
+   * @maxProperties 64
+   * @rule "self.all(issuer, issuer.startsWith('https://') && size(issuer) <= 2048)" message "the URL of an issuer must start with https://"
+   */
+  oidcProviders?: Record<string, OIDCProvider>;
+  /** Lifetimes of certificate authorities. */
+  certificates?: CertificatesSpec;
+}
+
+/** @rule "self == oldSelf" message "field is immutable" */
+export interface ControlPlaneEndpoint {
+  /**
+   * Host name or IP address.
+   *
+   * @minLength 1
+   * @maxLength 253
+   */
+  host: string;
+  /**
+   * Port.
+   *
+   * @format int32
+   * @minimum 1
+   * @maximum 65535
+   */
+  port: number;
+}
+
+/** @rule "self == oldSelf" message "field is immutable" */
+export interface GatewayReference {
+  /**
+   * Namespace of the Gateway.
+   *
+   * @minLength 1
+   * @maxLength 63
+   */
+  namespace: string;
+  /**
+   * Name of the Gateway.
+   *
+   * @minLength 1
+   * @maxLength 253
+   */
+  name: string;
+}
+
+export type ServiceType = 'ClusterIP' | 'NodePort' | 'LoadBalancer';
+
+export interface ServiceSpec {
+  /** Type of the Service. Defaults to ClusterIP with a gateway, or else to the type that the operator is configured with. */
+  type?: ServiceType;
+  /**
+   * Annotations of the Service, for example for a load balancer.
+   *
+   * @maxProperties 64
+   */
+  annotations?: Record<string, string>;
+  /**
+   * Class of the load balancer.
+   *
+   * @maxLength 253
+   */
+  loadBalancerClass?: string;
+}
+
+export interface DeploymentSpec {
+  /** kube-apiserver. Its number of pods is spec.replicas. */
+  apiServer?: APIServerSpec;
+  /** kube-controller-manager. */
+  controllerManager?: ScalablePodSpec;
+  /** kube-scheduler. */
+  scheduler?: ScalablePodSpec;
+}
+
+export interface APIServerSpec extends PodSpec {
+  /**
+   * ConfigMaps and Secrets as files, by the name of the volume.
+   *
+   * @maxProperties 32
+   * @rule "self.all(name, has(self[name].configMap) != has(self[name].secret))"
+   *   message "exactly one of configMap and secret must be set"
+   * @rule "self.all(name, name.matches('^[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?$'))"
+   *   message "the name of a mount must be a DNS label of at most 53 characters"
+   */
+  mounts?: Record<string, Mount>;
+  /** Container of the konnectivity server beside the API server. */
+  konnectivity?: ContainerSpec;
+  /** Audit policy and webhook. If unset, no events are recorded. */
+  audit?: Audit;
+}
+
+export interface KubeProxySpec extends PodSpec {
+  /** Whether kube-proxy is not installed. Defaults to false. */
+  disabled?: boolean;
+}
+
+/** @rule "!has(self.rootCaCertificateDuration) || !has(self.caCertificateDuration) ||
+ *     duration(self.rootCaCertificateDuration) >= duration(self.caCertificateDuration)"
+ *   message "rootCaCertificateDuration must be greater than or equal to caCertificateDuration"
+ */
+export interface CertificatesSpec {
+  /** Lifetime of the authority of the control plane, such as 87600h. Defaults to 87600h, which is 10 years. */
+  rootCaCertificateDuration?: CertificateDuration;
+  /** Lifetime of the authorities of etcd and of the front proxy. Defaults to 87600h, which is 10 years. */
+  caCertificateDuration?: CertificateDuration;
+}
+
+/**
+ * @maxLength 32
+ * @pattern ^([0-9]{1,7}(h|m|s))+$
+ * @rule "duration(self) >= duration('1h')" message "must be at least 1h"
+ */
+export type CertificateDuration = string;
+
+export interface HostedControlPlaneStatus {
+  /** Label selector of the pods of the API server. */
+  selector?: string;
+  /**
+   * Number of pods of the API server.
+   *
+   * @format int32
+   */
+  replicas?: number;
+  /**
+   * Number of ready pods of the API server.
+   *
+   * @format int32
+   */
+  readyReplicas?: number;
+  /**
+   * Number of available pods of the API server.
+   *
+   * @format int32
+   */
+  availableReplicas?: number;
+  /**
+   * Number of pods of the API server that have the desired state.
+   *
+   * @format int32
+   */
+  upToDateReplicas?: number;
+  /**
+   * upToDateReplicas for the contract v1beta1 of Cluster API.
+   *
+   * @format int32
+   */
+  updatedReplicas?: number;
+  /**
+   * Number of unavailable pods, for the contract v1beta1 of Cluster API.
+   *
+   * @format int32
+   */
+  unavailableReplicas?: number;
+  /** Progress of the initialization. */
+  initialization?: InitializationStatus;
+  /** initialization.controlPlaneInitialized for the contract v1beta1 of Cluster API. */
+  initialized?: boolean;
+  /** Whether the API server can receive requests, for the contract v1beta1 of Cluster API. */
+  ready?: boolean;
+  /** Version that all components have. It changes when a roll-out is complete. */
+  version?: string;
+  /** True: no Machine represents the control plane. */
+  externalManagedControlPlane?: boolean;
+  /** Size of the volume of each etcd member. */
+  etcdVolumeSize?: Quantity;
+  /** Largest amount of space that an etcd member uses. */
+  etcdVolumeUsage?: Quantity;
+  /**
+   * Time of the last snapshot of etcd.
+   *
+   * @format date-time
+   */
+  etcdLastBackupTime?: string;
+  /**
+   * Time of the next snapshot of etcd.
+   *
+   * @format date-time
+   */
+  etcdNextBackupTime?: string;
+  /**
+   * Time of the last defragmentation of etcd.
+   *
+   * @format date-time
+   */
+  etcdLastDefragTime?: string;
+  /**
+   * The metadata.generation that this status was computed from.
+   *
+   * @format int64
+   */
+  observedGeneration?: number;
+  /**
+   * Conditions: one for each phase, in order, then Ready, and those of the contract of Cluster API: Available, RollingOut, ScalingUp,
+   * ScalingDown, Paused.
+   *
+   * @listType map
+   * @listMapKey type
+   */
+  conditions?: Condition[];
+}
+
+export interface InitializationStatus {
+  /** Whether the API server accepted requests once. It stays true. */
+  controlPlaneInitialized?: boolean;
+}
