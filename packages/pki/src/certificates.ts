@@ -35,7 +35,8 @@ export interface CertificateRequest {
   readonly organizations?: readonly string[];
   /** UID of the user in Kubernetes. */
   readonly uid?: string;
-  readonly usage: 'server' | 'client';
+  /** `peer`: server and client, as members of a cluster are. */
+  readonly usage: 'server' | 'client' | 'peer';
   /** Names and addresses of a server. */
   readonly hosts?: readonly string[];
   readonly days: number;
@@ -64,6 +65,12 @@ export const identifiers = {
   extendedKeyUsage: '2.5.29.37',
   serverAuthentication: '1.3.6.1.5.5.7.3.1',
   clientAuthentication: '1.3.6.1.5.5.7.3.2',
+} as const;
+
+const extendedUsages = {
+  server: [identifiers.serverAuthentication],
+  client: [identifiers.clientAuthentication],
+  peer: [identifiers.serverAuthentication, identifiers.clientAuthentication],
 } as const;
 
 const algorithm = sequence(objectIdentifier(identifiers.ecdsaWithSha256));
@@ -115,12 +122,12 @@ export function unsignedCertificate(
   world: World,
 ): Unsigned {
   const issuer = issuerOf(authority);
-  const usage = request.usage === 'server' ? identifiers.serverAuthentication : identifiers.clientAuthentication;
+  const usages = extendedUsages[request.usage].map(objectIdentifier);
   const hosts = request.hosts ?? [];
   const extensions = [
     critical(identifiers.basicConstraints, sequence()),
     critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0000]), 7)),
-    extension(identifiers.extendedKeyUsage, sequence(objectIdentifier(usage))),
+    extension(identifiers.extendedKeyUsage, sequence(...usages)),
     extension(identifiers.authorityKeyIdentifier, sequence(implicit(0, issuer.keyIdentifier))),
     ...(hosts.length > 0 ? [extension(identifiers.subjectAlternativeName, sequence(...hosts.map(hostName)))] : []),
   ];

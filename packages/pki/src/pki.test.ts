@@ -34,6 +34,17 @@ test('a certificate of an authority names its user, its groups and its hosts', a
   assert.ok(days > 4.9 && days < 5.1, `${days}`);
 });
 
+test('a certificate has the usages of a server, of a client, or of both', () => {
+  const authority = createAuthority('the authority', 1, world);
+  const usages = (['server', 'client', 'peer'] as const).map((usage) => {
+    const { certificate } = issueCertificate(authority, { commonName: 'a', usage, days: 1 }, world);
+    // Node calls the extended key usage so.
+    return new X509Certificate(certificate).keyUsage;
+  });
+  const [server, client] = ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2'];
+  assert.deepEqual(usages, [[server], [client], [server, client]]);
+});
+
 test('TLS accepts a client certificate of the authority and none of another', async () => {
   const [authority, other] = [createAuthority('ours', 1, world), createAuthority('ours', 1, world)];
   const server = issueCertificate(
