@@ -2,3 +2,31 @@
 
 export const group = 'controlplane.cluster.x-k8s.io';
 export const apiVersion = `${group}/v1alpha1`;
+
+export const clusterApiGroup = 'cluster.x-k8s.io';
+
+/** On all objects of a control plane: the name of the Cluster, or of the HostedControlPlane without a Cluster. */
+export const clusterNameLabel = `${clusterApiGroup}/cluster-name`;
+
+/** On Clusters and HostedControlPlanes: controllers do not change the object while it exists. */
+export const pausedAnnotation = `${clusterApiGroup}/paused`;
+
+/** The type of the Secrets that Cluster API reads. */
+export const clusterSecretType = `${clusterApiGroup}/secret`;
+
+const own = 'hosted.hangar.dev';
+
+export const annotations = {
+  /** On HostedControlPlanes: the version of the rendering, so that an upgrade of the operator does not roll out pods. */
+  rendering: `${own}/rendering`,
+  /** On HostedControlPlanes: the name that its objects are named after. */
+  clusterName: `${own}/cluster-name`,
+  /** On HostedControlPlanes: `true` if the control plane has no Cluster although Cluster API is installed. */
+  standalone: `${own}/standalone`,
+  /** On applied objects: digest of the rendered object. */
+  rendered: `${own}/rendered`,
+  /** On Secrets: digest of the request of the certificate. */
+  request: `${own}/request`,
+  /** On pod templates: digest of files that the program reads only at its start. */
+  files: `${own}/files`,
+} as const;

@@ -1,0 +1,39 @@
+/**
+ * Rendering: from a control plane to the objects of its components, without I/O.
+ *
+ * A rendering has a version. A HostedControlPlane keeps the version that it was created with, in an annotation, so that a new release of
+ * the operator does not roll out the pods of existing control planes. The output of a released version never changes: a test compares
+ * digests. A change of `spec.version` adopts the newest rendering.
+ */
+
+import type { Plane } from './plane.ts';
+import type { Component } from './names.ts';
+import type { Rendered, Rendering } from './contract.ts';
+import { rendering as v1 } from './v1/index.ts';
+
+export * from './contract.ts';
+export * from './names.ts';
+export * from './plane.ts';
+export * from './version.ts';
+
+/** By their version, oldest first. */
+export const renderings: ReadonlyMap<string, Rendering> = new Map([['1', v1]]);
+
+export const newestRendering = [...renderings.keys()].at(-1)!;
+
+/** Returns all objects of a plane, in the order in which they are applied. For previews and tests. */
+export function renderAll(
+  rendering: Rendering,
+  plane: Plane,
+  files: Readonly<Partial<Record<Component, string>>>,
+): Rendered[] {
+  return [
+    ...rendering.apiService(plane),
+    ...rendering.etcd(plane, files.etcd ?? ''),
+    ...rendering.componentKubeconfigs(plane),
+    ...rendering.authentication(plane),
+    ...rendering.apiServer(plane, files['kube-apiserver'] ?? ''),
+    ...rendering.controllerManager(plane, files['kube-controller-manager'] ?? ''),
+    ...rendering.scheduler(plane, files['kube-scheduler'] ?? ''),
+  ];
+}

@@ -1,0 +1,80 @@
+/** The input of the rendering: everything that the objects of a control plane depend on, as plain data. */
+
+import type { OwnerReference } from '@hangar/api';
+import type { ApiObject } from '@hangar/client';
+import { controllerReference } from '@hangar/runtime';
+import type { ControlPlaneEndpoint, HostedControlPlane, HostedControlPlaneSpec, ServiceType } from '../api/index.ts';
+import { parseVersion } from './version.ts';
+import type { Version } from './version.ts';
+
+/** The fields of a Cluster of Cluster API that matter here. They are the same in v1beta1 and v1beta2. */
+export interface ClusterObject extends ApiObject {
+  spec?: {
+    paused?: boolean;
+    clusterNetwork?: {
+      apiServerPort?: number;
+      services?: { cidrBlocks?: string[] };
+      pods?: { cidrBlocks?: string[] };
+      serviceDomain?: string;
+    };
+    controlPlaneEndpoint?: { host?: string; port?: number };
+  };
+}
+
+/** Networks inside the control plane. */
+export interface PlaneNetwork {
+  readonly serviceCidrs: readonly string[];
+  readonly podCidrs: readonly string[];
+  readonly domain: string;
+}
+
+export interface Plane {
+  /** Prefix of the names of all objects. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly owner: OwnerReference;
+  readonly spec: HostedControlPlaneSpec;
+  readonly version: Version;
+  readonly network: PlaneNetwork;
+  /** Port of the API server, in pods and on the Service. */
+  readonly port: number;
+  /** Type of the Service if the spec has none. */
+  readonly serviceType: ServiceType;
+  /** Address for clients. Absent: not known yet. */
+  readonly endpoint?: ControlPlaneEndpoint | undefined;
+}
+
+export interface PlaneOptions {
+  readonly name: string;
+  readonly cluster?: ClusterObject | undefined;
+  readonly serviceType: ServiceType;
+}
+
+const defaultNetwork = { services: '10.96.0.0/12', pods: '10.244.0.0/16', domain: 'cluster.local' };
+const defaultPort = 6443;
+
+/** Throws `InvalidVersion`. */
+export function planeOf(hostedControlPlane: HostedControlPlane, { name, cluster, serviceType }: PlaneOptions): Plane {
+  const { spec, metadata } = hostedControlPlane;
+  const { clusterNetwork = {}, controlPlaneEndpoint = {} } = cluster?.spec ?? {};
+  const { host, port } = controlPlaneEndpoint;
+  const ofCluster = host && port ? { host, port } : undefined;
+  return {
+    name,
+    namespace: metadata.namespace!,
+    owner: controllerReference(hostedControlPlane),
+    spec,
+    version: parseVersion(spec.version),
+    network: {
+      serviceCidrs: orDefault(clusterNetwork.services?.cidrBlocks, defaultNetwork.services),
+      podCidrs: orDefault(clusterNetwork.pods?.cidrBlocks, defaultNetwork.pods),
+      domain: clusterNetwork.serviceDomain || defaultNetwork.domain,
+    },
+    port: clusterNetwork.apiServerPort || defaultPort,
+    serviceType: spec.service?.type ?? (spec.gateway ? 'ClusterIP' : serviceType),
+    endpoint: ofCluster ?? spec.controlPlaneEndpoint,
+  };
+}
+
+const orDefault = (blocks: readonly string[] | undefined, block: string): readonly string[] =>
+  blocks === undefined || blocks.length === 0 ? [block] : blocks;

@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
+import type { ConfigMap, PodSpec, Secret, Service } from '@hangar/client/kinds/core-v1';
+import { Namespace } from '@hangar/client/kinds/core-v1';
+import type { NetworkPolicy } from '@hangar/client/kinds/networking-v1';
+import type { PodDisruptionBudget } from '@hangar/client/kinds/policy-v1';
+import { startTestCluster } from '@hangar/testkit';
+import { clusterNameLabel } from '../api/index.ts';
+import { newestRendering, planeOf, renderAll, renderings } from './index.ts';
+import type { ClusterObject, Plane } from './index.ts';
+import { hostedControlPlane, objectIn, plane, withApiServer } from './testing/planes.ts';
+
+const rendering = renderings.get('1')!;
+const all = (of: Plane) => [...renderAll(rendering, of, {}), ...rendering.audit(of, [])];
+const deployment = (of: Plane, name: string) => objectIn<Deployment>(all(of), 'Deployment', `demo-${name}`);
+const podOf = (of: Plane, name: string): PodSpec => deployment(of, name).spec!.template.spec!;
+const argsOf = (of: Plane, name = 'apiserver'): string[] => podOf(of, name).containers[0]!.args!;
+const etcdOf = (of: Plane) => objectIn<StatefulSet>(all(of), 'StatefulSet', 'demo-etcd');
+const policyOf = (of: Plane, name: string) => objectIn<NetworkPolicy>(all(of), 'NetworkPolicy', `demo-${name}`).spec!;
+const textOf = (secret: Secret, key: string): string => Buffer.from(secret.data![key]!, 'base64').toString();
+
+/** A plane with every setting. */
+const complete = plane({
+  gateway: { namespace: 'gateways', name: 'shared' },
+  controlPlaneEndpoint: { host: '192.0.2.7', port: 443 },
+  deployment: {
+    apiServer: {
+      image: { registry: 'registry.example.com', repository: 'mirror/kube-apiserver', tag: 'sha256:abc' },
+      priorityClassName: 'critical',
+      mounts: { extra: { path: '/etc/extra', configMap: { name: 'extra' } } },
+      audit: {
+        policy: { rules: [{ level: 'Metadata' }] },
+        webhook: { targets: [{ server: 'https://a.example.com' }, { server: 'https://b.example.com' }] },
+      },
+    },
+    controllerManager: { replicas: 1 },
+  },
+  oidcProviders: { 'https://sso.example.com': { audiences: ['a'], claimMappings: { username: 'claims.sub' } } },
+});
+
+describe('the rendering of a minimal control plane', () => {
+  test('has the objects of all components', () => {
+    const names = all(plane()).map(({ object }) => `${object.kind} ${object.metadata.name}`);
+    assert.deepEqual(names, [
+      'Service apiserver-demo',
+      'Service etcd-demo',
+      'Service etcd-client-demo',
+      'StatefulSet demo-etcd',
+      'PodDisruptionBudget demo-etcd',
+      'NetworkPolicy demo-etcd',
+      'ConfigMap demo-component-kubeconfigs',
+      'Deployment demo-apiserver',
+      'PodDisruptionBudget demo-apiserver',
+      'NetworkPolicy demo-apiserver',
+      'Deployment demo-controller-manager',
+      'PodDisruptionBudget demo-controller-manager',
+      'NetworkPolicy demo-controller-manager',
+      'Deployment demo-scheduler',
+      'PodDisruptionBudget demo-scheduler',
+      'NetworkPolicy demo-scheduler',
+    ]);
+  });
+
+  test('every object has the label of the Cluster and the HostedControlPlane as its controller', () => {
+    for (const { object } of [...all(plane()), ...all(complete)]) {
+      assert.equal(object.metadata.labels?.[clusterNameLabel], 'demo');
+      const [owner, ...more] = object.metadata.ownerReferences!;
+      assert.equal(owner!.kind, 'HostedControlPlane');
+      assert.equal(owner!.controller, true);
+      assert.equal(more.length, 0);
+    }
+  });
+
+  test('has the images of the version, and the etcd image that kubeadm uses for it', () => {
+    const images = ['apiserver', 'controller-manager', 'scheduler'].map(
+      (name) => podOf(plane(), name).containers[0]!.image,
+    );
+    assert.deepEqual(images, [
+      'registry.k8s.io/kube-apiserver:v1.36.4',
+      'registry.k8s.io/kube-controller-manager:v1.36.4',
+      'registry.k8s.io/kube-scheduler:v1.36.4',
+    ]);
+    assert.equal(etcdOf(plane()).spec!.template.spec!.containers[0]!.image, 'registry.k8s.io/etcd:3.6.8-0');
+  });
+
+  test('has replicas: three API servers, three members, and two of each controller', () => {
+    assert.equal(deployment(plane(), 'apiserver').spec!.replicas, 3);
+    assert.equal(etcdOf(plane()).spec!.replicas, 3);
+    assert.equal(deployment(plane(), 'controller-manager').spec!.replicas, 2);
+    assert.equal(deployment(plane({ replicas: 1 }), 'scheduler').spec!.replicas, 1);
+    assert.equal(deployment(complete, 'controller-manager').spec!.replicas, 1);
+  });
+
+  test('pods meet the restricted standard, spread over nodes and zones, and mount no token', () => {
+    const pods = [
+      etcdOf(complete).spec!.template.spec!,
+      ...['apiserver', 'scheduler'].map((name) => podOf(complete, name)),
+    ];
+    for (const pod of pods) {
+      assert.equal(pod.automountServiceAccountToken, false);
+      assert.equal(pod.securityContext!.runAsNonRoot, true);
+      assert.deepEqual(pod.securityContext!.seccompProfile, { type: 'RuntimeDefault' });
+      for (const { securityContext } of [...pod.containers, ...(pod.initContainers ?? [])]) {
+        assert.equal(securityContext!.allowPrivilegeEscalation, false);
+        assert.deepEqual(securityContext!.capabilities, { drop: ['ALL'] });
+      }
+      const [term] = pod.affinity!.podAntiAffinity!.preferredDuringSchedulingIgnoredDuringExecution!;
+      assert.equal(term!.podAffinityTerm.topologyKey, 'kubernetes.io/hostname');
+      assert.equal(pod.topologySpreadConstraints![0]!.topologyKey, 'topology.kubernetes.io/zone');
+    }
+  });
+
+  test('at most one pod of a component is disrupted, and no API server is unavailable in a roll-out', () => {
+    for (const name of ['etcd', 'apiserver', 'controller-manager', 'scheduler']) {
+      const { spec } = objectIn<PodDisruptionBudget>(all(plane()), 'PodDisruptionBudget', `demo-${name}`);
+      assert.equal(spec!.maxUnavailable, 1);
+    }
+    const { strategy } = deployment(plane(), 'apiserver').spec!;
+    assert.deepEqual(strategy, { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
+  });
+});
+
+describe('etcd', () => {
+  test('members know each other by the names of the headless Service', () => {
+    const { args } = etcdOf(plane()).spec!.template.spec!.containers[0]!;
+    const cluster = [0, 1, 2].map((at) => `demo-etcd-${at}=https://demo-etcd-${at}.etcd-demo.team.svc:2380`).join(',');
+    assert.ok(args!.includes(`--initial-cluster=${cluster}`));
+    const { spec } = objectIn<Service>(all(plane()), 'Service', 'etcd-demo');
+    assert.equal(spec!.clusterIP, 'None');
+    assert.equal(spec!.publishNotReadyAddresses, true);
+  });
+
+  test('the volume has the size of the spec, and goes with the control plane', () => {
+    const { spec } = etcdOf(plane({ etcd: { replicas: 1, volumeSize: '20Gi' } }));
+    assert.deepEqual(spec!.volumeClaimTemplates![0]!.spec!.resources, { requests: { storage: '20Gi' } });
+    assert.deepEqual(spec!.persistentVolumeClaimRetentionPolicy, { whenDeleted: 'Delete', whenScaled: 'Retain' });
+  });
+});
+
+describe('arguments', () => {
+  test('of users override defaults, but not reserved arguments', () => {
+    const args = argsOf(withApiServer({ args: { profiling: 'true', v: '4', 'etcd-servers': 'https://elsewhere' } }));
+    assert.ok(args.includes('--profiling=true'));
+    assert.ok(args.includes('--v=4'));
+    assert.ok(args.includes('--etcd-servers=https://etcd-client-demo.team.svc:2379'));
+    assert.deepEqual(args, args.toSorted());
+    assert.ok(rendering.reserved(plane())['kube-apiserver'].includes('etcd-servers'));
+  });
+
+  test('have the networks of the Cluster, and the advertised address if the endpoint is one', () => {
+    const cluster: ClusterObject = {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'Cluster',
+      metadata: { name: 'demo' },
+      spec: {
+        clusterNetwork: {
+          services: { cidrBlocks: ['10.10.0.0/16'] },
+          pods: { cidrBlocks: ['10.20.0.0/16', 'fd00::/48'] },
+        },
+        controlPlaneEndpoint: { host: '192.0.2.1', port: 443 },
+      },
+    };
+    const of = plane({}, cluster);
+    assert.ok(argsOf(of).includes('--service-cluster-ip-range=10.10.0.0/16'));
+    assert.ok(argsOf(of).includes('--advertise-address=192.0.2.1'));
+    assert.ok(argsOf(of, 'controller-manager').includes('--cluster-cidr=10.20.0.0/16,fd00::/48'));
+    for (const host of ['demo.example.com', '127.0.0.1']) {
+      const { length } = argsOf(plane({ controlPlaneEndpoint: { host, port: 443 } })).filter((one) =>
+        one.includes('advertise'),
+      );
+      assert.equal(length, 0, host);
+    }
+    const [serving] = rendering.certificates(of);
+    assert.ok(serving!.hosts!.includes('10.10.0.1'));
+    assert.ok(serving!.hosts!.includes('192.0.2.1'));
+  });
+});
+
+describe('settings of the API server', () => {
+  test('image by registry, repository and digest; priority class; resources', () => {
+    const pod = podOf(complete, 'apiserver');
+    assert.equal(pod.containers[0]!.image, 'registry.example.com/mirror/kube-apiserver@sha256:abc');
+    assert.equal(pod.priorityClassName, 'critical');
+    const resources = { limits: { memory: '1Gi' } };
+    assert.deepEqual(podOf(withApiServer({ resources }), 'apiserver').containers[0]!.resources, resources);
+  });
+
+  test('mounts become volumes that cannot collide with others', () => {
+    const pod = podOf(
+      withApiServer({ mounts: { pki: { path: '/etc/mine', secret: { secretName: 'mine' } } } }),
+      'apiserver',
+    );
+    assert.deepEqual(pod.volumes!.at(-1), { name: 'extra-pki', secret: { secretName: 'mine' } });
+    const mount = { name: 'extra-pki', mountPath: '/etc/mine', readOnly: true };
+    assert.deepEqual(pod.containers[0]!.volumeMounts!.at(-1), mount);
+  });
+
+  test('an audit policy without a webhook logs to the standard output', () => {
+    const of = withApiServer({ audit: { policy: { rules: [{ level: 'Metadata' }] } } });
+    assert.ok(argsOf(of).includes('--audit-log-path=-'));
+    const secret = objectIn<Secret>(all(of), 'Secret', 'demo-audit');
+    const policy = { rules: [{ level: 'Metadata' }], apiVersion: 'audit.k8s.io/v1', kind: 'Policy' };
+    assert.deepEqual(JSON.parse(textOf(secret, 'policy.yaml')), policy);
+  });
+
+  test('an audit webhook with one target gets its token, with two targets a proxy in the pod', () => {
+    const audit = { policy: { rules: [{ level: 'Metadata' as const }] }, mode: 'blocking' as const };
+    const one = withApiServer({ audit: { ...audit, webhook: { targets: [{ server: 'https://a.example.com/x' }] } } });
+    assert.ok(argsOf(one).includes('--audit-webhook-mode=blocking'));
+    const secret = objectIn<Secret>(rendering.audit(one, ['of-a']), 'Secret', 'demo-audit');
+    const config = JSON.parse(textOf(secret, 'webhook.conf')) as { clusters: unknown; users: unknown };
+    assert.deepEqual(config.clusters, [{ name: 'audit', cluster: { server: 'https://a.example.com/x' } }]);
+    assert.deepEqual(config.users, [{ name: 'audit', user: { token: 'of-a' } }]);
+    assert.equal(podOf(one, 'apiserver').initContainers, undefined);
+    const two = objectIn<Secret>(rendering.audit(complete, ['of-a', 'of-b"; evil']), 'Secret', 'demo-audit');
+    const proxy = textOf(two, 'nginx.conf');
+    assert.match(proxy, /Bearer of-a"/);
+    assert.match(proxy, /Bearer of-b; evil"/, 'a token cannot end its directive');
+    assert.match(proxy, /mirror \/mirror-1;/);
+    assert.ok(!textOf(two, 'webhook.conf').includes('of-a'));
+    assert.equal(podOf(complete, 'apiserver').initContainers![0]!.restartPolicy, 'Always');
+  });
+
+  test('OpenID Connect providers become an AuthenticationConfiguration', () => {
+    const of = plane({
+      oidcProviders: {
+        'https://b.example.com': {
+          audiences: ['x', 'y'],
+          claimMappings: { username: 'claims.email', groups: 'claims.groups' },
+        },
+        'https://a.example.com': {
+          audiences: ['x'],
+          certificateAuthority: 'PEM',
+          claimMappings: { username: 'claims.sub' },
+        },
+      },
+    });
+    assert.ok(argsOf(of).includes('--authentication-config=/etc/kubernetes/authentication/config.yaml'));
+    const { data } = objectIn<ConfigMap>(all(of), 'ConfigMap', 'demo-authentication');
+    assert.deepEqual(JSON.parse(data!['config.yaml']!), {
+      apiVersion: 'apiserver.config.k8s.io/v1',
+      kind: 'AuthenticationConfiguration',
+      jwt: [
+        {
+          issuer: { url: 'https://a.example.com', certificateAuthority: 'PEM', audiences: ['x'] },
+          claimMappings: { username: { expression: 'claims.sub' } },
+        },
+        {
+          issuer: { url: 'https://b.example.com', audiences: ['x', 'y'], audienceMatchPolicy: 'MatchAny' },
+          claimMappings: { username: { expression: 'claims.email' }, groups: { expression: 'claims.groups' } },
+        },
+      ],
+    });
+  });
+});
+
+describe('the Service of the API server', () => {
+  const serviceOf = (spec: Parameters<typeof plane>[0]) =>
+    objectIn<Service>(rendering.apiService(plane(spec)), 'Service', 'apiserver-demo');
+
+  test('has the type, annotations and class of the spec', () => {
+    const { spec, metadata } = serviceOf({
+      service: { type: 'LoadBalancer', annotations: { a: 'b' }, loadBalancerClass: 'c' },
+    });
+    assert.equal(spec!.type, 'LoadBalancer');
+    assert.equal(spec!.loadBalancerClass, 'c');
+    assert.deepEqual(metadata.annotations, { a: 'b' });
+  });
+
+  test('has the default type of the operator, or ClusterIP with a gateway', () => {
+    const options = { name: 'demo', serviceType: 'NodePort' as const };
+    assert.equal(planeOf(hostedControlPlane(), options).serviceType, 'NodePort');
+    const gateway = { namespace: 'a', name: 'b' };
+    assert.equal(planeOf(hostedControlPlane({ gateway }), options).serviceType, 'ClusterIP');
+  });
+});
+
+test('NetworkPolicies allow exactly the connections of the table', () => {
+  const selects = (component: string) => ({
+    podSelector: { matchLabels: { [clusterNameLabel]: 'demo', 'app.kubernetes.io/component': component } },
+  });
+  const tcp = (...ports: number[]) => ports.map((port) => ({ protocol: 'TCP', port }));
+  const dns = { ports: [{ protocol: 'UDP', port: 53 }, ...tcp(53)] };
+  assert.deepEqual(policyOf(plane(), 'etcd').ingress, [
+    { from: [selects('kube-apiserver')], ports: tcp(2379) },
+    { from: [selects('etcd')], ports: tcp(2379, 2380) },
+  ]);
+  assert.deepEqual(policyOf(plane(), 'etcd').egress, [{ to: [selects('etcd')], ports: tcp(2379, 2380) }, dns]);
+  assert.deepEqual(policyOf(plane(), 'apiserver').ingress, [{ ports: tcp(6443) }]);
+  assert.deepEqual(policyOf(plane(), 'apiserver').policyTypes, ['Ingress']);
+  for (const name of ['controller-manager', 'scheduler']) {
+    const { ingress, egress, policyTypes } = policyOf(plane(), name);
+    assert.equal(ingress, undefined);
+    assert.deepEqual(egress, [{ to: [selects('kube-apiserver')], ports: tcp(6443) }, dns]);
+    assert.deepEqual(policyTypes, ['Ingress', 'Egress']);
+  }
+});
+
+test('a server accepts all objects, and knows every field', async () => {
+  await using cluster = await startTestCluster();
+  await cluster.client.create(Namespace, { metadata: { name: 'team' } });
+  for (const one of [plane(), complete]) {
+    for (const { kind, object } of all(one)) {
+      const options = { fieldManager: 'test', force: true, fieldValidation: 'Strict' as const };
+      await cluster.client.apply(kind, object, options);
+    }
+  }
+});
+
+test('the output of a released rendering does not change', () => {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([all(plane()), all(complete)]))
+    .digest('hex');
+  assert.equal(newestRendering, '1');
+  assert.equal(
+    digest,
+    '9353420b0a2c329b2b3dded1737c2911911f7878b90d6c7b993fd609cad88a52',
+    'the rendering is not released yet: update the digest; later, add a version',
+  );
+});

@@ -1,0 +1,138 @@
+/** etcd: a StatefulSet whose members know each other by the names of a headless Service. */
+
+import { StatefulSet } from '@hangar/client/kinds/apps-v1';
+import { Service } from '@hangar/client/kinds/core-v1';
+import { rendered } from '../contract.ts';
+import type { Rendered } from '../contract.ts';
+import {
+  bundleName,
+  certificateNames,
+  etcdClientServiceName,
+  etcdMembers,
+  etcdPeerServiceName,
+  workloadName,
+} from '../names.ts';
+import type { Plane } from '../plane.ts';
+import { etcdTags, etcdVolumeSize, folders, ports } from './defaults.ts';
+import { networkPolicies } from './network-policies.ts';
+import {
+  argumentsOf,
+  containerOf,
+  disruptionBudget,
+  filesVolume,
+  metadataOf,
+  mountOf,
+  podTemplate,
+  selectorOf,
+} from './workload.ts';
+
+export const etcdReplicas = ({ spec }: Pick<Plane, 'spec'>): number => spec.etcd?.replicas ?? 3;
+
+/** The arguments that users cannot set. */
+export function reservedEtcdArguments(plane: Plane): Record<string, string> {
+  const members = etcdMembers(plane, etcdReplicas(plane));
+  const pki = folders.pki;
+  const host = `$(POD_NAME).${etcdPeerServiceName(plane)}.${plane.namespace}.svc`;
+  const cluster = Array.from(members, ([pod, name]) => `${pod}=https://${name}:${ports.etcdPeer}`).join(',');
+  return {
+    name: '$(POD_NAME)',
+    'data-dir': folders.etcdData,
+    'initial-cluster': cluster,
+    'initial-cluster-state': 'new',
+    'initial-cluster-token': `${plane.namespace}-${plane.name}`,
+    'listen-client-urls': `https://0.0.0.0:${ports.etcdClient}`,
+    'advertise-client-urls': `https://${host}:${ports.etcdClient}`,
+    'listen-peer-urls': `https://0.0.0.0:${ports.etcdPeer}`,
+    'initial-advertise-peer-urls': `https://${host}:${ports.etcdPeer}`,
+    'listen-metrics-urls': `http://0.0.0.0:${ports.etcdMetrics}`,
+    'client-cert-auth': 'true',
+    'cert-file': `${pki}/server.crt`,
+    'key-file': `${pki}/server.key`,
+    'trusted-ca-file': `${pki}/ca.crt`,
+    'peer-client-cert-auth': 'true',
+    'peer-cert-file': `${pki}/peer.crt`,
+    'peer-key-file': `${pki}/peer.key`,
+    'peer-trusted-ca-file': `${pki}/ca.crt`,
+  };
+}
+
+const defaultArguments = {
+  'snapshot-count': '10000',
+  'auto-compaction-mode': 'periodic',
+  'auto-compaction-retention': '5m',
+};
+
+export function etcd(plane: Plane, files: string): Rendered[] {
+  return [...services(plane), statefulSet(plane, files), disruptionBudget(plane, 'etcd'), networkPolicies.etcd(plane)];
+}
+
+function services(plane: Plane): Rendered[] {
+  const selector = selectorOf(plane, 'etcd');
+  const client = { name: 'client', port: ports.etcdClient, targetPort: 'client', protocol: 'TCP' as const };
+  const peer = { name: 'peer', port: ports.etcdPeer, targetPort: 'peer', protocol: 'TCP' as const };
+  return [
+    rendered(Service, {
+      metadata: metadataOf(plane, etcdPeerServiceName(plane), 'etcd'),
+      // Members find each other before they are ready.
+      spec: { type: 'ClusterIP', clusterIP: 'None', publishNotReadyAddresses: true, selector, ports: [client, peer] },
+    }),
+    rendered(Service, {
+      metadata: metadataOf(plane, etcdClientServiceName(plane), 'etcd'),
+      spec: { type: 'ClusterIP', selector, ports: [client] },
+    }),
+  ];
+}
+
+function statefulSet(plane: Plane, files: string): Rendered {
+  const { etcd: settings } = plane.spec;
+  const certificates = certificateNames(plane);
+  const container = containerOf({
+    component: 'etcd',
+    image: { repository: 'etcd', tag: etcdTags[plane.version.minor]! },
+    settings,
+    args: argumentsOf(defaultArguments, settings?.args, reservedEtcdArguments(plane)),
+    env: [{ name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } }],
+    ports: { client: ports.etcdClient, peer: ports.etcdPeer, metrics: ports.etcdMetrics },
+    mounts: [mountOf('pki', folders.pki), { name: 'data', mountPath: folders.etcdData }],
+    probes: { scheme: 'HTTP', port: ports.etcdMetrics, live: '/livez', ready: '/readyz' },
+  });
+  const template = podTemplate({
+    plane,
+    component: 'etcd',
+    settings,
+    containers: [container],
+    volumes: [
+      filesVolume('pki', [
+        { configMap: bundleName(plane), items: { 'etcd-ca.crt': 'ca.crt' } },
+        { secret: certificates.etcdServer, items: { 'tls.crt': 'server.crt', 'tls.key': 'server.key' } },
+        { secret: certificates.etcdPeer, items: { 'tls.crt': 'peer.crt', 'tls.key': 'peer.key' } },
+      ]),
+    ],
+    files,
+  });
+  return rendered(StatefulSet, {
+    metadata: metadataOf(plane, workloadName(plane, 'etcd'), 'etcd'),
+    spec: {
+      serviceName: etcdPeerServiceName(plane),
+      replicas: etcdReplicas(plane),
+      // The first start needs a quorum, so members do not wait for each other. Updates still replace one member at a time.
+      podManagementPolicy: 'Parallel',
+      updateStrategy: { type: 'RollingUpdate' },
+      selector: { matchLabels: selectorOf(plane, 'etcd') },
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Retain' },
+      template,
+      volumeClaimTemplates: [
+        {
+          apiVersion: 'v1',
+          kind: 'PersistentVolumeClaim',
+          metadata: { name: 'data' },
+          spec: {
+            accessModes: ['ReadWriteOnce'],
+            volumeMode: 'Filesystem',
+            resources: { requests: { storage: String(settings?.volumeSize ?? etcdVolumeSize) } },
+          },
+        },
+      ],
+    },
+  });
+}
