@@ -25,7 +25,10 @@ interface Told {
 async function byKubectl(env: Record<string, string>, ...words: string[]): Promise<Told> {
   const environment = { PATH: process.env['PATH'], HOME: '/nonexistent', ...env };
   try {
-    const { stdout } = await run(await tool('kubectl'), words, { env: environment, timeout: 60_000 });
+    const running = run(await tool('kubectl'), words, { env: environment, timeout: 60_000 });
+    // Without credentials, kubectl reads a user name from its input until the input ends.
+    running.child.stdin!.end();
+    const { stdout } = await running;
     return { isTaken: true, text: stdout };
   } catch (error) {
     return { isTaken: false, text: (error as { stderr: string }).stderr };
