@@ -95,18 +95,19 @@ async function run(name: string, suite: Suite, files: readonly string[]): Promis
       limits,
       concurrency,
       mayShare,
+      isExclusive: (file) => suite.exclusive?.test(file) ?? false,
       onResult: printFile,
       onOutput: suite.printsOutput ? (text) => process.stdout.write(text.replace(/^(?=.)/gm, '  ')) : undefined,
     });
-  const isConcurrent = (file: string): boolean => suite.concurrent.test(file);
+  const isAlone = (file: string): boolean => suite.alone?.test(file) ?? false;
   const mayShare = (file: string): boolean => mayShareProcess(suite, root + file);
   const first = [
-    ...(await pass(files.filter(isConcurrent), suite.concurrency, mayShare)),
     ...(await pass(
-      files.filter((file) => !isConcurrent(file)),
-      1,
+      files.filter((file) => !isAlone(file)),
+      suite.concurrency,
       mayShare,
     )),
+    ...(await pass(files.filter(isAlone), 1, mayShare)),
   ];
   const failed = first.filter(({ failures }) => failures.length > 0);
   for (const result of failed) printDetails(result);

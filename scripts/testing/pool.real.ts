@@ -138,6 +138,34 @@ describe('files in one process', () => {
   });
 });
 
+describe('exclusive files', () => {
+  test('run one at a time and first, and another file runs beside them', async (t) => {
+    const running = await mkdtemp(join(tmpdir(), 'hangar-test-runner-'));
+    t.after(() => rm(running, { recursive: true }));
+    const exclusive = `
+      import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
+      import { setTimeout as sleep } from 'node:timers/promises';
+      test('runs', async () => {
+        closeSync(openSync('${running}/exclusive', 'wx'));
+        while (!existsSync('${running}/beside')) await sleep(5);
+        rmSync('${running}/exclusive');
+      });`;
+    const beside = `
+      import { existsSync, writeFileSync } from 'node:fs';
+      import { setTimeout as sleep } from 'node:timers/promises';
+      test('runs', async () => {
+        while (!existsSync('${running}/exclusive')) await sleep(5);
+        writeFileSync('${running}/beside', '');
+      });`;
+    const results = await run(
+      t,
+      { 'a-beside.mjs': beside, 'b-exclusive.mjs': exclusive, 'c-exclusive.mjs': exclusive },
+      { concurrency: 3, mayShare: () => false, isExclusive: (file) => file.includes('exclusive') },
+    );
+    assert.deepEqual(Object.values(results).flatMap(namesOf), []);
+  });
+});
+
 describe('files that hang', () => {
   test('a test without progress fails by its name, and what it started is stopped', async (t) => {
     const results = await run(

@@ -11,8 +11,10 @@ export interface Suite {
   readonly concurrency: number;
   /** Whether test files share processes. */
   readonly sharesProcesses: boolean;
-  /** Matches files that run at the same time as others. The other files run last, one after the other. */
-  readonly concurrent: RegExp;
+  /** Matches files that run last, one after the other, while no other file runs. */
+  readonly alone: RegExp | undefined;
+  /** Matches files of which only one runs at a time. Other files run at the same time. */
+  readonly exclusive: RegExp | undefined;
   /** Whether the output of the tests is printed while they run: progress and figures. */
   readonly printsOutput: boolean;
 }
@@ -23,16 +25,19 @@ export const suites: Readonly<Record<string, Suite>> = {
     limits: { fileMs: 5 * 60_000, silenceMs: 2 * 60_000 },
     concurrency: availableParallelism() + 1,
     sharesProcesses: true,
-    concurrent: /./,
+    alone: undefined,
+    exclusive: undefined,
     printsOutput: false,
   },
-  // Real programs compete for the machine. Files that measure time, or that depend on the time limits of Kubernetes, run alone.
+  // Real programs compete for the machine. Files that measure short times with many programs run alone. Files that depend on the time
+  // limits of Kubernetes mostly wait: one of them runs beside another file, which uses the CPU time that remains.
   real: {
     pattern: '*.real.ts',
     limits: { fileMs: 20 * 60_000, silenceMs: 5 * 60_000 },
     concurrency: availableParallelism(),
     sharesProcesses: false,
-    concurrent: /^(?!.*(e2e|essential|leader-election\.real|tests\/(controller-manager|nodes|platform|readme)\/))/,
+    alone: /leader-election\.real|tests\/controller-manager\/replicas/,
+    exclusive: /e2e|essential-controllers|tests\/(controller-manager|nodes|platform|readme)\//,
     printsOutput: true,
   },
 };
