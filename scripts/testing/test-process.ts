@@ -49,8 +49,13 @@ export class TestProcess {
         cwd: options.root,
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
         detached: true,
-        // Threads and programs that tests start load the same modules many times.
-        env: { NODE_COMPILE_CACHE: `${options.root}node_modules/.cache/hangar-tests`, ...process.env },
+        env: {
+          // Threads and programs that tests start load the same modules many times.
+          NODE_COMPILE_CACHE: `${options.root}node_modules/.cache/hangar-tests`,
+          // Programs of Kubernetes live for seconds in a test, and use a quarter of their CPU time for garbage collection by default.
+          GOGC: '400',
+          ...process.env,
+        },
       },
     );
     running.add(this);
