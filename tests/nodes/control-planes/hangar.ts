@@ -18,8 +18,8 @@ import { Up } from '../../controlplanes/testing/up.ts';
 import { ControllerManager } from '../../controller-manager/testing/manager.ts';
 import { imageName } from '../images/images.ts';
 import type { NodeNetwork } from '../machine/network.ts';
-import { heartbeat } from './node-plane.ts';
-import type { NodePlane } from './node-plane.ts';
+import { shortHeartbeat } from './node-plane.ts';
+import type { Heartbeat, NodePlane, NodePlaneOptions } from './node-plane.ts';
 
 const className = 'nodes';
 const programs = ['kube-controller-manager', 'kube-scheduler'] as const;
@@ -27,13 +27,16 @@ const programs = ['kube-controller-manager', 'kube-scheduler'] as const;
 export class HangarForNodes implements AsyncDisposable {
   readonly up: Up;
   readonly #manager: ControllerManager;
+  readonly #heartbeat: Heartbeat;
 
-  private constructor(up: Up, manager: ControllerManager) {
+  private constructor(up: Up, manager: ControllerManager, heartbeat: Heartbeat) {
     this.up = up;
     this.#manager = manager;
+    this.#heartbeat = heartbeat;
   }
 
-  static async start(network: NodeNetwork): Promise<HangarForNodes> {
+  static async start(network: NodeNetwork, options: NodePlaneOptions = {}): Promise<HangarForNodes> {
+    const { heartbeat = shortHeartbeat } = options;
     const [controllers, scheduler] = await Promise.all(programs.map((name) => tool(name, { log: console.log })));
     await using started = new AsyncDisposableStack();
     const up = started.use(await Up.start({ flags: ['--store=memory', `--listen=${network.hostAddress}:0`] }));
@@ -62,7 +65,7 @@ export class HangarForNodes implements AsyncDisposable {
       ],
     });
     started.move();
-    return new HangarForNodes(up, manager);
+    return new HangarForNodes(up, manager, heartbeat);
   }
 
   /** Creates a control plane that nodes can join. */
@@ -85,7 +88,7 @@ export class HangarForNodes implements AsyncDisposable {
       join: {
         bootstrapKubeconfig: textOf(joinSecret, 'discovery.kubeconfig'),
         clientAuthority: textOf(joinSecret, 'ca.crt'),
-        configuration: { ...heartbeat.kubelet, clusterDNS: [dnsAddress] },
+        configuration: { ...this.#heartbeat.kubelet, clusterDNS: [dnsAddress] },
       },
       kubeProxyKubeconfig: await this.kubeconfigOf(name, 'system:kube-proxy'),
     };

@@ -15,8 +15,24 @@ export interface NodePlane extends Membership {
   readonly dnsAddress: string;
 }
 
-/** The kubelet reports and the controllers expect signs of life more often than by default, so that a lost node is noticed soon. */
-export const heartbeat = {
+/** Intervals in which kubelets report that they run, and in which the controllers expect it. */
+export interface Heartbeat {
+  /** Fields of the KubeletConfiguration. */
+  readonly kubelet: object;
+  /** Flags of kube-controller-manager. */
+  readonly controllerManager: readonly string[];
+}
+
+export interface NodePlaneOptions {
+  /** Absent: `shortHeartbeat`. */
+  readonly heartbeat?: Heartbeat;
+}
+
+/** The intervals of Kubernetes, for a machine that is busy for minutes. */
+export const defaultHeartbeat: Heartbeat = { kubelet: {}, controllerManager: [] };
+
+/** Shorter intervals than by default, so that a lost node is noticed soon. */
+export const shortHeartbeat: Heartbeat = {
   kubelet: { nodeLeaseDurationSeconds: 12, nodeStatusUpdateFrequency: '4s' },
   controllerManager: ['--node-monitor-grace-period=20s', '--node-monitor-period=2s'],
 };

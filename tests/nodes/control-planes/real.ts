@@ -18,8 +18,8 @@ import { flags } from '../../conformance/components/cluster.ts';
 import type { ComponentName } from '../../conformance/components/cluster.ts';
 import { coredns } from '../testing/coredns.ts';
 import { Kubectl } from '../testing/kubectl.ts';
-import { heartbeat } from './node-plane.ts';
-import type { NodePlane } from './node-plane.ts';
+import { shortHeartbeat } from './node-plane.ts';
+import type { NodePlane, NodePlaneOptions } from './node-plane.ts';
 
 const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 const dnsAddress = '10.96.0.10';
@@ -31,10 +31,14 @@ const serviceNames = [
   'kubernetes.default.svc.cluster.local',
 ];
 
-export interface RealNodePlane extends NodePlane, AsyncDisposable {}
+export interface RealNodePlane extends NodePlane, AsyncDisposable {
+  /** Process id of kube-apiserver. */
+  readonly serverPid: number;
+}
 
 /** `address`: of this machine in the network of the nodes. */
-export async function startRealNodePlane(address: string): Promise<RealNodePlane> {
+export async function startRealNodePlane(address: string, options: NodePlaneOptions = {}): Promise<RealNodePlane> {
+  const { heartbeat = shortHeartbeat } = options;
   for (const name of programs) await tool(name, { log: console.log });
   return Processes.start('nodes', async (processes) => {
     const { folder } = processes;
@@ -72,6 +76,7 @@ export async function startRealNodePlane(address: string): Promise<RealNodePlane
       caKey: await file('ca.key', authority.key),
       serving: [await file('serving.crt', serving.certificate), await file('serving.key', serving.key)],
       kubelet: [await file('kubelet.crt', kubeletClient.certificate), await file('kubelet.key', kubeletClient.key)],
+      proxy: await frontProxyFiles(file),
     };
     const kubeconfig = await kubeconfigOf('admin', 'system:masters');
     const general = kubernetesArguments({ folder, etcdUrl: etcdUrl(place), port: port! }, [
@@ -87,8 +92,17 @@ export async function startRealNodePlane(address: string): Promise<RealNodePlane
       `--tls-private-key-file=${files.serving[1]}`,
       `--kubelet-client-certificate=${files.kubelet[0]}`,
       `--kubelet-client-key=${files.kubelet[1]}`,
+      `--requestheader-client-ca-file=${files.proxy.ca}`,
+      `--requestheader-allowed-names=${frontProxyName}`,
+      '--requestheader-username-headers=X-Remote-User',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+      `--proxy-client-cert-file=${files.proxy.certificate}`,
+      `--proxy-client-key-file=${files.proxy.key}`,
+      // No kube-proxy runs beside the API server: webhooks and aggregated APIs are reached at the addresses of their pods.
+      '--enable-aggregator-routing',
     ]).filter((flag) => !flag.startsWith('--bind-address=') && !flag.startsWith('--token-auth-file='));
-    processes.run(await tool('kube-apiserver'), [...general, `--bind-address=${address}`]);
+    const apiServer = processes.run(await tool('kube-apiserver'), [...general, `--bind-address=${address}`]);
     await processes.until(() => isReady(kubeconfig));
 
     const installation = {
@@ -108,6 +122,7 @@ export async function startRealNodePlane(address: string): Promise<RealNodePlane
     await kubectl.apply(...coredns(dnsAddress));
     return {
       name: 'real',
+      serverPid: apiServer.pid!,
       kubeconfig,
       server,
       authority,
@@ -128,6 +143,25 @@ export async function startRealNodePlane(address: string): Promise<RealNodePlane
       [Symbol.asyncDispose]: processes.stop,
     };
   });
+}
+
+const frontProxyName = 'front-proxy-client';
+
+/** Writes the certificate that the API server presents to aggregated APIs, and its CA. */
+async function frontProxyFiles(
+  file: (name: string, text: string) => Promise<string>,
+): Promise<{ ca: string; certificate: string; key: string }> {
+  const authority = createAuthority('kubernetes-front-proxy', 1, world);
+  const { certificate, key } = issueCertificate(
+    authority,
+    { commonName: frontProxyName, usage: 'client', days: 1 },
+    world,
+  );
+  return {
+    ca: await file('front-proxy-ca.crt', authority.certificate),
+    certificate: await file('front-proxy-client.crt', certificate),
+    key: await file('front-proxy-client.key', key),
+  };
 }
 
 /** Creates a bootstrap token and the permissions that kubeadm gives to its group. Returns the token. */
