@@ -56,6 +56,11 @@ export class Outgoing {
     });
   }
 
+  /** Reports whether the socket has passed on all frames. */
+  get isFlushed(): boolean {
+    return this.#bytes === 0 && this.#socket.writableLength === 0;
+  }
+
   /** Reports whether data may be sent now. */
   get isOpen(): boolean {
     return !this.#isBlocked && this.window > 0;

@@ -5,12 +5,12 @@
  */
 
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import { badRequest, StatusError } from '@hangar/api';
 import { asError } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { User } from '../auth/user.ts';
-import type { Answer, ServerRequest, Sink } from '../http/message.ts';
+import type { Answer, ServerRequest } from '../http/message.ts';
+import { pass } from '../http/relay.ts';
 import { bodyBytesMax } from '../limits.ts';
 import { outboundError } from '../outbound/errors.ts';
 import { answeredHeaders } from './answer-headers.ts';
@@ -153,36 +153,6 @@ function streamed(response: IncomingMessage, { method }: ServerRequest): Answer 
   // Drained, not aborted: the connection can be reused.
   if (method === 'HEAD') return { status, headers, body: { start: () => void response.resume() } };
   return { status, headers, body: { start: (sink) => pass(response, sink) } };
-}
-
-/**
- * Writes a response to a client: a slow client slows only this response, and if one side disconnects, the other is closed. Pieces that
- * arrive together are written together, because a kubelet sends every line of a log as a separate piece.
- */
-export function pass(response: Readable, sink: Sink): void {
-  let isWhole = false;
-  let pieces: Buffer[] = [];
-  const flush = (): void => {
-    if (pieces.length === 0) return;
-    const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-    pieces = [];
-    if (!sink.write(bytes)) response.pause();
-  };
-  sink.onDrain(() => response.resume());
-  sink.onClose(() => response.destroy());
-  response.on('data', (piece: Buffer) => {
-    if (pieces.push(piece) === 1) process.nextTick(flush);
-  });
-  response.on('end', () => {
-    isWhole = true;
-    flush();
-    sink.end();
-  });
-  response.on('close', () => {
-    if (isWhole) return;
-    flush();
-    (sink.abort ?? sink.end).call(sink);
-  });
 }
 
 const isReset = (error: unknown): boolean =>

@@ -202,6 +202,10 @@ class Http1Sink implements Sink {
     return this.#response.writableLength;
   }
 
+  isFlushed(): boolean {
+    return this.#response.writableLength === 0;
+  }
+
   onDrain(callback: () => void): void {
     this.#response.on('drain', callback);
   }

@@ -112,6 +112,8 @@ export interface Sink {
   abort?(): void;
   /** Returns the number of written bytes that the client has not read yet. Absent: unknown. */
   waitingBytes?(): number;
+  /** Reports whether the system has all written bytes, so that their buffers may be used again. Absent: unknown. */
+  isFlushed?(): boolean;
   /** Called whenever writing may resume; set it once. */
   onDrain(callback: () => void): void;
   /** Called once when the client disconnected or `end` was called; immediately if that already happened. */

@@ -1,9 +1,9 @@
 /** `pods/log`: streams the output of a container from its kubelet. */
 
 import { badRequest, internalError, UnclassifiedError } from '@hangar/api';
-import { pass } from '../aggregation/proxy.ts';
 import { OutboundError } from '../outbound/errors.ts';
 import type { Answer } from '../http/message.ts';
+import { pass } from '../http/relay.ts';
 import type { Call } from '../verbs/call.ts';
 import { authority, exchange } from './backend-exchange.ts';
 import type { BackendAnswer } from './backend-exchange.ts';

@@ -2,10 +2,10 @@
 
 import { UnclassifiedError } from '@hangar/api';
 import { answeredHeaders } from '../aggregation/answer-headers.ts';
-import { pass } from '../aggregation/proxy.ts';
 import { joined } from '../aggregation/tunnel.ts';
 import { closingWith, isStreaming } from '../http/message.ts';
 import type { Answer, Upgrade } from '../http/message.ts';
+import { pass } from '../http/relay.ts';
 import type { Call } from '../verbs/call.ts';
 import { exchange } from './backend-exchange.ts';
 import type { BackendAnswer } from './backend-exchange.ts';

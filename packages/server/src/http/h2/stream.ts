@@ -325,6 +325,10 @@ export class Stream implements ServerRequest, Sink, Sender {
     return this.#queuedBytes;
   }
 
+  isFlushed(): boolean {
+    return this.#queuedBytes === 0 && this.#host.outgoing.isFlushed;
+  }
+
   onDrain(callback: () => void): void {
     this.#onDrain = callback;
   }

@@ -1,6 +1,5 @@
 /** Test fixture: the client side of WebSocket, on a connection that was upgraded. */
 
-import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 
 export const webSocketHeaders = (protocol?: string): Record<string, string> => ({
@@ -32,12 +31,19 @@ export class WebSocketClient {
   readonly socket: Duplex;
   readonly messages: Message[] = [];
   #received = Buffer.alloc(0);
+  #onChange: (() => void) | undefined;
   isClosed = false;
 
   constructor(socket: Duplex) {
     this.socket = socket;
-    socket.on('data', (bytes: Buffer) => this.#push(bytes));
-    socket.once('close', () => (this.isClosed = true));
+    socket.on('data', (bytes: Buffer) => {
+      this.#push(bytes);
+      this.#onChange?.();
+    });
+    socket.once('close', () => {
+      this.isClosed = true;
+      this.#onChange?.();
+    });
   }
 
   send(payload: Buffer | readonly number[]): void {
@@ -48,7 +54,7 @@ export class WebSocketClient {
   async next(): Promise<Message | undefined> {
     while (this.messages.length === 0) {
       if (this.isClosed) return undefined;
-      await Promise.race([once(this.socket, 'data'), once(this.socket, 'close')]);
+      await new Promise<void>((resolve) => (this.#onChange = resolve));
     }
     return this.messages.shift();
   }

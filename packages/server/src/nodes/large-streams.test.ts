@@ -1,0 +1,82 @@
+/** Streams of megabytes in small pieces: a buffer that is used again too early would change their content. */
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:http2';
+import type { Readable, Writable } from 'node:stream';
+import { test } from 'node:test';
+import { administrator } from '../testing/authentication.ts';
+import { nodeAddress, pods, startCluster } from './testing/cluster.ts';
+import { startKubelet } from './testing/kubelet.ts';
+
+const hosts = [nodeAddress];
+/** Shorter and longer than a batch, and longer than a record of TLS. */
+const lengths = [1, 100, 1_000, 4_000, 16_384, 70_000];
+const rounds = 90;
+const piecesTotal = rounds * lengths.length;
+const bytesTotal = rounds * lengths.reduce((sum, length) => sum + length);
+
+/** Writes pieces that differ from each other. Returns the digest of all. */
+async function writePieces(stream: Writable): Promise<string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < piecesTotal; at++) {
+    const piece = Buffer.alloc(lengths[at % lengths.length]!, String(at));
+    hash.update(piece);
+    if (!stream.write(piece)) await once(stream, 'drain');
+    // Pieces arrive in one turn of the event loop, and in several.
+    if (at % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return hash.digest('hex');
+}
+
+/** Returns the digest of the pieces. The reader pauses, so that the server has to wait. */
+async function digestOf(stream: Readable): Promise<string> {
+  const hash = createHash('sha256');
+  let chunks = 0;
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    if ((bytes += chunk.length) >= bytesTotal) break;
+    if (++chunks % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  return hash.digest('hex');
+}
+
+test('a large log of small pieces arrives unchanged over HTTP/1.1 and over HTTP/2', async () => {
+  await using cluster = await startCluster();
+  const sent: Promise<string>[] = [];
+  await using kubelet = await startKubelet({
+    authority: cluster.authority,
+    hosts,
+    handler: (_, response) => void sent.push(writePieces(response)),
+  });
+  await cluster.populate(kubelet.port);
+  const path = `${pods}/web/log?follow=true`;
+  assert.equal(await digestOf(await cluster.open('GET', path)), await sent[0]);
+
+  const session = connect(`https://127.0.0.1:${cluster.port}`, { ca: cluster.authority.certificate });
+  try {
+    const stream = session.request({ ':path': path, authorization: `Bearer ${administrator.token}` });
+    assert.equal(await digestOf(stream), await sent[1]);
+  } finally {
+    session.destroy();
+  }
+});
+
+test('large streams of an upgraded connection arrive unchanged in both directions', async () => {
+  await using cluster = await startCluster();
+  await using kubelet = await startKubelet({
+    authority: cluster.authority,
+    hosts,
+    onUpgrade: (_, socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
+      socket.pipe(socket);
+    },
+  });
+  await cluster.populate(kubelet.port);
+  const headers = { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' };
+  const { socket } = await cluster.upgrade('POST', `${pods}/web/exec?command=cat&stdin=1&stdout=1`, headers);
+  const [received, sent] = await Promise.all([digestOf(socket), writePieces(socket)]);
+  assert.equal(received, sent);
+});
