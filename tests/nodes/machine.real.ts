@@ -5,11 +5,10 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { listCgroups } from './machine/cgroups.ts';
+import { listCgroups, until } from '@hangar/cli/machine';
 import { removeLeftovers } from './machine/leftovers.ts';
 import { interfaceName } from './machine/names.ts';
-import { Nodes } from './machine/node.ts';
-import { until } from './machine/until.ts';
+import { archivesOf, Nodes } from './machine/node.ts';
 import type { HeldNode } from './testing/hold-node.ts';
 import { Session } from './testing/session.ts';
 
@@ -30,7 +29,7 @@ test('a node that is started again has its files and images', async () => {
   const node = await nodes.start('node-a', { images: ['pause'] });
   await node.run('touch', '/etc/written');
   await node.stop();
-  await node.start({ images: ['pause'] });
+  await node.start({ images: await archivesOf(['pause']) });
   await node.run('ls', '/etc/written');
   assert.ok(!existsSync('/etc/written'));
 });

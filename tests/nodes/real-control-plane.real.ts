@@ -12,7 +12,7 @@ import { streamCases } from './cases/streams.ts';
 import { dnsCases, workloadCases } from './cases/workloads.ts';
 import { startRealNodePlane } from './control-planes/real.ts';
 import { Nodes } from './machine/node.ts';
-import type { Node } from './machine/node.ts';
+import type { Node } from '@hangar/cli/machine';
 import type { NodeCluster } from './testing/cluster.ts';
 import { Kubectl } from './testing/kubectl.ts';
 import { printLogsOfFailures, withLogs } from './testing/report.ts';

@@ -5,7 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { systemClock, systemRandom } from '@hangar/core';
 import { issueCertificate } from '@hangar/pki';
-import { until } from '../machine/until.ts';
+import { until } from '@hangar/cli/machine';
 import type { ClusterOf } from '../testing/cluster.ts';
 
 const clientCertificate = '/var/lib/kubelet/pki/kubelet-client-current.pem';

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { systemClock, systemRandom } from '@hangar/core';
 import { issueCertificate } from '@hangar/pki';
 import { kubeadmJoin } from '../machine/kubeadm.ts';
-import type { Node } from '../machine/node.ts';
+import type { Node } from '@hangar/cli/machine';
 import type { ClusterOf } from '../testing/cluster.ts';
 import { Kubectl } from '../testing/kubectl.ts';
 import { pod } from '../testing/objects.ts';

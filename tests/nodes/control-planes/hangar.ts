@@ -17,11 +17,12 @@ import { Program } from '../../platform/testing/platform.ts';
 import { Up } from '../../controlplanes/testing/up.ts';
 import { ControllerManager } from '../../controller-manager/testing/manager.ts';
 import { imageName } from '../images/images.ts';
-import type { NodeNetwork } from '../machine/network.ts';
+import type { NodeNetwork } from '@hangar/cli/machine';
 import { shortHeartbeat } from './node-plane.ts';
 import type { Heartbeat, NodePlane, NodePlaneOptions } from './node-plane.ts';
 
 const className = 'nodes';
+const serviceNetwork = '10.96.0.0/16';
 const programs = ['kube-controller-manager', 'kube-scheduler'] as const;
 
 export class HangarForNodes implements AsyncDisposable {
@@ -45,7 +46,7 @@ export class HangarForNodes implements AsyncDisposable {
       spec: {
         deletionPolicy: 'Destroy',
         registration: { enabled: true, services: ['controllers', 'scheduler'] },
-        nodes: { enabled: true, networks: network.networks },
+        nodes: { enabled: true, networks: [...network.networks, serviceNetwork] },
         addons: ['coredns'],
         images: { coredns: imageName('coredns') },
       },

@@ -1,7 +1,7 @@
 /** A control plane that nodes join: Hangar's or the real one. */
 
 import type { KeyPair } from '@hangar/pki';
-import type { Membership } from '../machine/node.ts';
+import type { Membership } from '@hangar/cli/machine';
 
 export interface NodePlane extends Membership {
   readonly name: string;

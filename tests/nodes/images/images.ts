@@ -64,8 +64,8 @@ export type ImageName = keyof typeof catalogue;
 /** Returns the name of the image as pods use it. */
 export const imageName = (name: ImageName): string => `hangar.test/${name}:1`;
 
-/** The sandbox container of pods, and the first process of a node. */
-export function pauseProgram(): Promise<string> {
+/** The program of the sandbox container of pods. */
+function pauseProgram(): Promise<string> {
   const folder = fileURLToPath(new URL('../programs/pause', import.meta.url));
   return ownProgram({ name: 'hangar-pause', folder }, log);
 }

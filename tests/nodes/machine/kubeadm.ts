@@ -3,12 +3,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { lastLines, machineSettings, socket, until } from '@hangar/cli/machine';
+import type { Node } from '@hangar/cli/machine';
 import { tool } from '../../../tools/tool.ts';
-import { socket } from './containerd.ts';
-import { machineSettings } from './kubelet.ts';
-import type { Node } from './node.ts';
-import { lastLines } from './program.ts';
-import { until } from './until.ts';
 
 const log = (line: string): void => console.log(line);
 

@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listCgroups, removeCgroup } from './cgroups.ts';
-import { run } from './command.ts';
+import { listCgroups, removeCgroup, run } from '@hangar/cli/machine';
 import { ownedInterface, ownedName } from './names.ts';
 
 /** The processes of a node need no removal: they end with the process that started them. */

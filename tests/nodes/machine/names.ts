@@ -15,5 +15,5 @@ export const ownedInterface = /^hgn(\d+)(?:-|$)/;
 
 export const folderPrefix = (): string => join(tmpdir(), `${prefix}-${process.pid}-`);
 export const cgroupName = (node: string): string => `${prefix}-${process.pid}-${node}`;
-/** At most 15 characters, the limit of the kernel. */
-export const interfaceName = (port?: number): string => `hgn${process.pid}${port === undefined ? '' : `-${port}`}`;
+/** Of the bridge. The cable of node N has the suffix `-N`. */
+export const interfaceName = (): string => `hgn${process.pid}`;

@@ -1,7 +1,7 @@
 /** A control plane with nodes, as the cases use it. */
 
 import type { Kubectl } from './kubectl.ts';
-import type { Node } from '../machine/node.ts';
+import type { Node } from '@hangar/cli/machine';
 import type { NodePlane } from '../control-planes/node-plane.ts';
 
 export interface NodeCluster {

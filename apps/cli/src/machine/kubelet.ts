@@ -1,52 +1,72 @@
 /** The kubelet of a node: its configuration and its start. */
 
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tool } from '../../../tools/tool.ts';
 import { socket } from './containerd.ts';
+import { writeFiles } from './files.ts';
+import type { Files } from './files.ts';
 import type { Namespaces } from './namespaces.ts';
 import { NodeProgram } from './program.ts';
+import type { NodePrograms } from './programs.ts';
 
-export interface KubeletOptions {
-  readonly nodeName: string;
+export interface KubeletSettings {
   readonly address: string;
   readonly cgroup: string;
-  readonly logFile: string;
   /** For configuration files. */
   readonly folder: string;
   /** Kubeconfig with a bootstrap token, for the first start. */
   readonly bootstrapKubeconfig: string;
   /** PEM: signs the certificates of clients of the kubelet. */
   readonly clientAuthority: string;
+  /** DNS servers for names outside of the cluster. Absent: none, only the address of the node, where no server runs. */
+  readonly nameservers?: readonly string[];
   /** Additional fields of the KubeletConfiguration. */
   readonly configuration?: object;
+}
+
+export interface KubeletOptions extends KubeletSettings {
+  readonly programs: NodePrograms;
+  readonly nodeName: string;
+  readonly logFile: string;
 }
 
 /** The kubelet writes it after its first certificate was issued. */
 export const kubeconfigPath = '/var/lib/kubelet/kubeconfig';
 
 export async function startKubelet(namespaces: Namespaces, options: KubeletOptions): Promise<NodeProgram> {
-  const { folder, nodeName, address, logFile } = options;
-  await mkdir(folder, { recursive: true });
-  const [configuration, bootstrap] = [join(folder, 'config.json'), join(folder, 'bootstrap.kubeconfig')];
-  await writeFile(join(folder, 'client-ca.crt'), options.clientAuthority);
-  await writeFile(bootstrap, options.bootstrapKubeconfig, { mode: 0o600 });
-  // CoreDNS forwards other names to it. No server runs there: the nodes have no access to the Internet.
-  await writeFile(join(folder, 'resolv.conf'), `nameserver ${address}\n`);
-  await writeFile(configuration, JSON.stringify({ ...kubeletConfiguration(options), ...options.configuration }));
+  const { programs, logFile } = options;
+  await writeFiles(kubeletFiles(options));
   return NodeProgram.start(namespaces, {
-    path: await tool('kubelet', { log: (line) => console.log(line) }),
-    args: [
-      `--config=${configuration}`,
-      `--kubeconfig=${kubeconfigPath}`,
-      `--bootstrap-kubeconfig=${bootstrap}`,
-      `--hostname-override=${nodeName}`,
-      `--node-ip=${address}`,
-      '--v=2',
-    ],
+    path: await programs.path('kubelet'),
+    args: kubeletArguments(options),
     logFile,
   });
 }
+
+export const kubeletArguments = ({
+  folder,
+  nodeName,
+  address,
+}: Pick<KubeletOptions, 'folder' | 'nodeName' | 'address'>): string[] => [
+  `--config=${join(folder, 'config.json')}`,
+  `--kubeconfig=${kubeconfigPath}`,
+  `--bootstrap-kubeconfig=${join(folder, 'bootstrap.kubeconfig')}`,
+  `--hostname-override=${nodeName}`,
+  `--node-ip=${address}`,
+  '--v=2',
+];
+
+/** Returns the configuration of the kubelet, its CA, its first kubeconfig and the DNS configuration of pods with dnsPolicy Default. */
+export const kubeletFiles = (settings: KubeletSettings): Files => {
+  const { folder, address, nameservers = [] } = settings;
+  const servers = nameservers.length > 0 ? nameservers : [address];
+  const configuration = { ...kubeletConfiguration(settings), ...settings.configuration };
+  return {
+    [join(folder, 'client-ca.crt')]: settings.clientAuthority,
+    [join(folder, 'bootstrap.kubeconfig')]: settings.bootstrapKubeconfig,
+    [join(folder, 'resolv.conf')]: servers.map((server) => `nameserver ${server}\n`).join(''),
+    [join(folder, 'config.json')]: `${JSON.stringify(configuration, undefined, 2)}\n`,
+  };
+};
 
 /** Settings that nodes of this machine need, for a kubelet with and without kubeadm. */
 export const machineSettings = (cgroup: string): object => ({
@@ -65,7 +85,7 @@ export const machineSettings = (cgroup: string): object => ({
   imageGCLowThresholdPercent: 99,
 });
 
-const kubeletConfiguration = ({ folder, cgroup }: KubeletOptions): object => ({
+const kubeletConfiguration = ({ folder, cgroup }: KubeletSettings): object => ({
   kind: 'KubeletConfiguration',
   apiVersion: 'kubelet.config.k8s.io/v1beta1',
   ...machineSettings(cgroup),

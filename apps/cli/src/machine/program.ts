@@ -28,7 +28,9 @@ export class NodeProgram {
     const log = await open(logFile, 'a');
     try {
       const [command, ...rest] = namespaces.command(path, ...args);
-      const child = spawn(command, rest, { stdio: ['ignore', log.fd, log.fd], env: { ...process.env, ...env } });
+      // In a separate session: Ctrl-C in the terminal of this process does not reach the program.
+      const streams = { stdio: ['ignore', log.fd, log.fd] as ['ignore', number, number], detached: true };
+      const child = spawn(command, rest, { ...streams, env: { ...process.env, ...env } });
       await once(child, 'spawn');
       return new NodeProgram(child, logFile);
     } finally {

@@ -10,7 +10,6 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pauseProgram } from '../images/images.ts';
 import { run } from './command.ts';
 
 /** The kubelet sets these. They are settings of the whole machine: the node gets files in their place. */
@@ -19,6 +18,12 @@ const machineSysctls = {
   'kernel/panic_on_oops': '1',
   'vm/overcommit_memory': '1',
 };
+
+/**
+ * The first process of a node. It ends when its standard input is closed. The shell waits for `cat`, and reaps all other processes that
+ * become its children meanwhile. It does not run `cat` by exec, because another command follows. Signals of a terminal do not end the node.
+ */
+export const initScript = "trap '' INT TERM HUP; echo ready; cat > /dev/null; exit 0";
 
 export class Namespaces {
   /** The process id of the first process, on this machine. */
@@ -32,7 +37,8 @@ export class Namespaces {
 
   static async start(hostname: string, folder: string): Promise<Namespaces> {
     const kinds = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--uts', '--ipc'];
-    const first = spawn('unshare', [...kinds, await pauseProgram(), 'init'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const command = [...kinds, 'sh', '-c', initScript];
+    const first = spawn('unshare', command, { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
     const namespaces = new Namespaces(first, await childOf(first));
     try {
       await namespaces.run('hostname', hostname);
@@ -84,12 +90,15 @@ export class Namespaces {
     }
   }
 
+  /** Resolves when the first process has exited, and all others with it. */
+  async exited(): Promise<void> {
+    if (this.#first.exitCode === null && this.#first.signalCode === null) await once(this.#first, 'exit');
+  }
+
   /** Ends all processes of the namespaces, and the namespaces with them. */
   async stop(): Promise<void> {
-    if (this.#first.exitCode !== null || this.#first.signalCode !== null) return;
-    const exited = once(this.#first, 'exit');
     this.#first.stdin!.destroy();
-    await exited;
+    await this.exited();
   }
 }
 
