@@ -59,7 +59,7 @@ export interface TenantObject extends ApiObject {
   };
   status?: {
     readonly quarantine?: { readonly reason: string; readonly message: string; readonly until: string };
-    readonly nodes?: { readonly port?: number; readonly endpoint?: string };
+    readonly nodes?: { readonly port?: number; readonly endpoint?: string; readonly serviceCIDR?: string };
   };
 }
 
@@ -75,6 +75,10 @@ export interface RetainedTenantObject extends ApiObject {
 
 export interface SecretObject extends ApiObject {
   data?: Readonly<Record<string, string>>;
+}
+
+export interface NodeObject extends ApiObject {
+  status?: { conditions?: readonly Condition[] };
 }
 
 export interface EventObject extends ApiObject {
@@ -123,6 +127,7 @@ export const RetainedTenant: Kind<RetainedTenantObject> = {
 };
 
 export const Secret: Kind<SecretObject> = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', isNamespaced: true };
+export const Node: Kind<NodeObject> = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', isNamespaced: false };
 export const Event: Kind<EventObject> = { apiVersion: 'v1', kind: 'Event', plural: 'events', isNamespaced: true };
 export const Lease: Kind<LeaseObject> = {
   apiVersion: 'coordination.k8s.io/v1',

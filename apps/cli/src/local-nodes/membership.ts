@@ -1,0 +1,50 @@
+/** Credentials and settings of a node from the control plane that it joins. */
+
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { isObject } from '@hangar/api/json';
+import { dumpYaml, parseYaml } from '@hangar/api/yaml';
+import type { Client } from '@hangar/client';
+import { accessOf } from '../control-planes/access.ts';
+import type { JoinMaterial } from '../control-planes/join.ts';
+import type { ControlPlaneObject } from '../kinds.ts';
+import { kubeconfigOf } from '../kubeconfig/access.ts';
+import type { Join } from '../machine/index.ts';
+import type { Session } from '../session.ts';
+
+/** `nameservers`: for names outside of the cluster. */
+export function joinOf(material: JoinMaterial, nameservers: readonly string[]): Join {
+  const { value } = parseYaml(material.kubeletConfiguration);
+  const settings = isObject(value) ? value : {};
+  // The other fields are for a machine with systemd and with the paths of kubeadm.
+  const kept = ['clusterDNS', 'clusterDomain'].filter((name) => settings[name] !== undefined);
+  return {
+    bootstrapKubeconfig: material.bootstrapKubeconfig,
+    clientAuthority: material.ca,
+    nameservers,
+    configuration: Object.fromEntries(kept.map((name) => [name, settings[name]])),
+  };
+}
+
+/** Returns an administrator's client of the control plane. The caller closes it. */
+export async function planeClient(session: Session, client: Client, plane: ControlPlaneObject): Promise<Client> {
+  const access = await accessOf(client, plane, { isExternal: false, signal: session.signal });
+  const { configOfKubeconfig } = await import('@hangar/client');
+  return session.connect(await configOfKubeconfig(dumpYaml(kubeconfigOf(plane.metadata.name!, access))));
+}
+
+const resolverFiles = ['/run/systemd/resolve/resolv.conf', '/etc/resolv.conf'];
+
+/** Returns the DNS servers of this machine. Those at loopback addresses are left out: a node does not reach them. */
+export async function machineNameservers(files: readonly string[] = resolverFiles): Promise<string[]> {
+  for (const file of files) {
+    const text = await readFile(file, 'utf8').catch(() => '');
+    const found = [...text.matchAll(/^nameserver\s+(\S+)/gm)].map(([, address]) => address!);
+    const usable = found.filter((address) => isIP(address) === 4 && !address.startsWith('127.'));
+    if (usable.length > 0) return usable.slice(0, nameserversMax);
+  }
+  return [];
+}
+
+/** The limit of resolvers. */
+const nameserversMax = 3;
