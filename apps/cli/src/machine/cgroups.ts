@@ -1,4 +1,4 @@
-/** The cgroup of a node, in every hierarchy of version 1 or in the one of version 2. The kubelet creates the cgroups of pods in it. */
+/** The cgroup of a node, in every hierarchy of this machine. The kubelet and runc create the cgroups of pods in it. */
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
@@ -8,11 +8,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const root = '/sys/fs/cgroup';
 const removalTriesMax = 100;
 
-/** Version 2 has one hierarchy; version 1 has one for each controller. */
+/**
+ * Version 2 has one hierarchy; version 1 has one for each controller. A machine with version 1 can have the hierarchy of version 2 as well,
+ * without controllers: runc creates the cgroups of containers there, too.
+ */
 async function hierarchies(): Promise<string[]> {
   if (existsSync(join(root, 'cgroup.controllers'))) return [root];
   const mounts = (await readFile('/proc/self/mounts', 'utf8')).split('\n').map((line) => line.split(' '));
-  return mounts.filter(([, path, type]) => type === 'cgroup' && path!.startsWith(`${root}/`)).map(([, path]) => path!);
+  return mounts
+    .filter(([, path, type]) => (type === 'cgroup' || type === 'cgroup2') && path!.startsWith(`${root}/`))
+    .map(([, path]) => path!);
 }
 
 export async function createCgroup(name: string): Promise<void> {
