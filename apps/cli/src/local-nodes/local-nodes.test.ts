@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { CliError } from '../errors.ts';
 import { NodeNetwork } from '../machine/index.ts';
 import { joinOf, machineNameservers } from './membership.ts';
-import { contains, insistOnNetworks, insistOnReachable } from './networks.ts';
+import { allowedNumbers, contains, insistOnNetworks, insistOnReachable } from './networks.ts';
 import { startPullProxy } from './pull-proxy.ts';
 import {
   findState,
@@ -79,6 +79,12 @@ describe('the networks of a control plane', () => {
     assert.equal(message, 'control plane "demo" does not accept nodes');
     assert.match(next!, /"enabled":true,"networks":\["10\.77\.0\.0\/24","10\.81\.0\.0\/24"/);
     assert.match(next!, /create NAME --node-networks 10\.77\.0\.0\/24,10\.81\.0\.0\/24/);
+  });
+
+  test('select the network of the node', () => {
+    assert.deepEqual(allowedNumbers(tenant({})), []);
+    const networks = ['10.81.3.0/24', '10.77.0.0/16', '10.77.255.0/24', '10.77.3.0/24', '10.77.4.0/24'];
+    assert.deepEqual(allowedNumbers(tenant({ nodes: { enabled: true, networks } })), [3, 4]);
   });
 
   test('do not matter for a control plane at a loopback address, which nodes cannot reach', () => {

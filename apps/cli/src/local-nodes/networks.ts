@@ -5,7 +5,8 @@ import { shellWord } from '@hangar/core/command-line';
 import { failed } from '../errors.ts';
 import { hangar } from '../hints.ts';
 import type { NodesSettings, TenantObject } from '../kinds.ts';
-import type { NodeAddresses, NodeNetwork } from '../machine/index.ts';
+import { NodeNetwork } from '../machine/index.ts';
+import type { NodeAddresses } from '../machine/index.ts';
 import { quoted } from '../terminal/plain-text.ts';
 
 export interface NodePlace {
@@ -39,6 +40,10 @@ export function insistOnNetworks({ spec, status }: TenantObject, place: NodePlac
     ].join('\n'),
   });
 }
+
+/** Returns the numbers of the networks that the control plane allows for nodes, so that it accepts a node that is started again. */
+export const allowedNumbers = ({ spec }: TenantObject): number[] =>
+  (spec?.nodes?.networks ?? []).map((one) => NodeNetwork.numberOf(one)).filter((number) => number !== undefined);
 
 /** Reports whether an IPv4 network contains another one. */
 export function contains(outer: string, inner: string): boolean {

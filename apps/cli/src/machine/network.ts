@@ -19,7 +19,9 @@ export interface NodeAddresses {
 export interface NetworkOptions {
   /** Name of the bridge: at most 13 characters, so that the names of cables have at most 15. */
   readonly bridge: string;
-  /** The first number to try for a new network. */
+  /** Numbers to try first for a new network. */
+  readonly preferred?: readonly number[];
+  /** The number to try next; then the following ones. */
   readonly firstNumber: number;
 }
 
@@ -41,18 +43,24 @@ export class NodeNetwork {
     this.hostAddress = `10.77.${number}.1`;
   }
 
+  /** Returns the number of the network; undefined: it is not a network of nodes. */
+  static numberOf(cidr: string): number | undefined {
+    const [, number] = /^10\.77\.(\d{1,3})\.0\/24$/.exec(cidr) ?? [];
+    return number === undefined || Number(number) >= numbers ? undefined : Number(number);
+  }
+
   /** Returns the network of the bridge, or an unused one if the bridge does not exist. Changes nothing. */
-  static async find({ bridge, firstNumber }: NetworkOptions): Promise<NodeNetwork> {
+  static async find({ bridge, preferred = [], firstNumber }: NetworkOptions): Promise<NodeNetwork> {
     // Not `os.networkInterfaces()`, which leaves out a bridge without cables.
     const used = await run('ip', '-oneline', '-4', 'address');
     const own = new RegExp(`^\\d+: ${bridge}\\s+inet 10\\.77\\.(\\d+)\\.1/24 `, 'm').exec(used);
     if (own) return new NodeNetwork(bridge, Number(own[1]));
     const routes = await run('ip', '-4', 'route');
-    for (let tries = 0; tries < numbers; tries++) {
-      const number = (firstNumber + tries) % numbers;
-      const isUsed = used.includes(` 10.77.${number}.`) || routes.includes(`10.77.${number}.0/`);
-      if (!isUsed) return new NodeNetwork(bridge, number);
-    }
+    const others = Array.from({ length: numbers }, (_, tries) => (firstNumber + tries) % numbers);
+    const isFree = (number: number): boolean =>
+      !used.includes(` 10.77.${number}.`) && !routes.includes(`10.77.${number}.0/`);
+    const free = [...preferred, ...others].find(isFree);
+    if (free !== undefined) return new NodeNetwork(bridge, free);
     throw new Error(`this machine uses all of the networks 10.77.0.0/24 to 10.77.${numbers - 1}.0/24`);
   }
 

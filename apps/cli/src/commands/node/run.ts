@@ -12,7 +12,7 @@ import { ControlPlaneRegistration } from '../../kinds.ts';
 import type { ControlPlaneObject } from '../../kinds.ts';
 import { messenger, startInBackground } from '../../local-nodes/background.ts';
 import { joinOf, machineNameservers, planeClient } from '../../local-nodes/membership.ts';
-import { insistOnNetworks, insistOnReachable } from '../../local-nodes/networks.ts';
+import { allowedNumbers, insistOnNetworks, insistOnReachable } from '../../local-nodes/networks.ts';
 import { describePlan } from '../../local-nodes/plan.ts';
 import type { NodePlan } from '../../local-nodes/plan.ts';
 import { removeNode } from '../../local-nodes/remove.ts';
@@ -110,12 +110,14 @@ async function planned(session: Session, given: Given, { client, plane, states }
   }
   const index = freeIndex(name, states);
   if (index >= nodesMax) throw failed(`this data directory has ${nodesMax} nodes, which is the limit`);
-  // Without the program `ip`, the requirements are not met: the first network is only for --dry-run.
-  const network = await NodeNetwork.find({ bridge: names.bridge, firstNumber: 0 }).catch(
-    () => new NodeNetwork(names.bridge, 0),
+  const tenant = await tenantOf(client, plane, session.signal);
+  const preferred = allowedNumbers(tenant);
+  // Without the program `ip`, the requirements are not met: the network is only for --dry-run.
+  const network = await NodeNetwork.find({ bridge: names.bridge, preferred, firstNumber: 0 }).catch(
+    () => new NodeNetwork(names.bridge, preferred[0] ?? 0),
   );
   const addresses = network.addressesOf(index);
-  insistOnNetworks(await tenantOf(client, plane, session.signal), { controlPlane, network, addresses });
+  insistOnNetworks(tenant, { controlPlane, network, addresses });
   const material = await joinMaterialOf(client, plane, { nowMs: session.clock.now(), signal: session.signal });
   insistOnReachable(controlPlane, material.endpoint);
   const cgroup = names.cgroup(name);
