@@ -5,7 +5,14 @@ import { dumpYaml } from '@hangar/api/yaml';
 import type { JoinMaterial } from '../control-planes/join.ts';
 import { kubeconfigOf } from '../kubeconfig/access.ts';
 import type { Access } from '../kubeconfig/access.ts';
-import { containerdFiles, executableOf, kubeletArguments, kubeletFiles, kubeProxyFiles } from '../machine/index.ts';
+import {
+  containerdFiles,
+  executableOf,
+  kubeletArguments,
+  kubeletFiles,
+  kubeProxyFiles,
+  pluginNames,
+} from '../machine/index.ts';
 import type { Files, InstalledPrograms, Join, NodeAddresses, NodeNetwork, ProgramName } from '../machine/index.ts';
 
 export interface NodePlan {
@@ -46,14 +53,14 @@ export async function plannedFiles(plan: NodePlan): Promise<Files> {
   const { podNetwork, address } = addresses;
   const found = async (program: ProgramName): Promise<string> =>
     (await plan.programs.find(program)) ?? executableOf(program);
-  const bridge = await found('cni-bridge');
+  const plugins = await Promise.all(pluginNames.map(found));
   const kubeconfig = kubeProxyKubeconfigPath(folder);
   const user = { 'client-certificate-data': redacted, 'client-key-data': redacted };
   const bootstrapKubeconfig = joined.bootstrapKubeconfig.replaceAll(plan.material.token, redacted);
   return {
     ...containerdFiles(
       { folder: join(folder, 'containerd'), podNetwork, pauseImage },
-      { runc: await found('runc'), pluginFolders: [dirname(bridge)] },
+      { runc: await found('runc'), pluginFolders: plugins.map(dirname) },
     ),
     ...kubeletFiles({ ...joined, bootstrapKubeconfig, folder: join(folder, 'kubelet-config'), address, cgroup }),
     ...kubeProxyFiles({ nodeName: name, folder: join(folder, 'kube-proxy'), podNetwork, kubeconfig }),
@@ -68,7 +75,7 @@ export async function describePlan(plan: NodePlan): Promise<string> {
   const line = (label: string, text: string): string => `# ${label.padEnd(12)} ${text}\n`;
   const names = ['containerd', 'kubelet', 'kube-proxy', 'runc', 'cni-bridge'] as const;
   const programs = await Promise.all(
-    names.map(async (program) => line(executableOf(program), (await plan.programs.find(program)) ?? 'not installed')),
+    names.map(async (program) => line(program, (await plan.programs.find(program)) ?? 'not installed')),
   );
   const settings = { folder: join(folder, 'kubelet-config'), nodeName: name, address };
   const files = Object.entries(await plannedFiles(plan)).map(([path, text]) => `\n# ${path}\n${text.trimEnd()}\n`);

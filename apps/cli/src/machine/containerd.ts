@@ -10,7 +10,7 @@ import { until } from './until.ts';
 
 export const socket = '/run/containerd/containerd.sock';
 
-const plugins = ['cni-bridge', 'cni-host-local', 'cni-loopback', 'cni-portmap'] as const;
+export const pluginNames = ['cni-bridge', 'cni-host-local', 'cni-loopback', 'cni-portmap'] as const;
 
 export interface ImageArchive {
   /** Of an OCI archive. */
@@ -38,7 +38,7 @@ export interface ContainerdOptions extends ContainerdSettings {
 /** Resolves when containerd serves requests and has all images. */
 export async function startContainerd(namespaces: Namespaces, options: ContainerdOptions): Promise<NodeProgram> {
   const { programs, logFile, folder } = options;
-  const pluginFolders = await Promise.all(plugins.map(async (name) => dirname(await programs.path(name))));
+  const pluginFolders = await Promise.all(pluginNames.map(async (name) => dirname(await programs.path(name))));
   await writeFiles(containerdFiles(options, { runc: await programs.path('runc'), pluginFolders }));
   const helpers = await Promise.all((['containerd-shim-runc-v2', 'nft'] as const).map((name) => programs.path(name)));
   const program = await NodeProgram.start(namespaces, {

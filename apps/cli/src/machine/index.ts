@@ -11,7 +11,7 @@
 
 export { listCgroups, removeCgroup } from './cgroups.ts';
 export { run } from './command.ts';
-export { containerdFiles, socket } from './containerd.ts';
+export { containerdFiles, pluginNames, socket } from './containerd.ts';
 export type { ImageArchive } from './containerd.ts';
 export type { Files } from './files.ts';
 export { kubeletArguments, kubeletFiles, machineSettings } from './kubelet.ts';

@@ -28,7 +28,7 @@ export async function listNodes({ session, given }: Call): Promise<void> {
       one.address,
       one.podNetwork,
       String(one.pid),
-      humanDuration(nowMs - one.startedAt),
+      humanDuration(nowMs - Date.parse(one.startedAt)),
     ]);
   session.out.write(table(['NAME', 'CONTROL PLANE', 'STATE', 'ADDRESS', 'PODS', 'PID', 'AGE'], rows));
 }
@@ -37,5 +37,6 @@ function dataOf(state: NodeState) {
   const { name, controlPlane, folder, supervisor, startedAt, bridge, networkNumber, index } = state;
   const { address, podNetwork } = new NodeNetwork(bridge, networkNumber).addressesOf(index);
   const phase = isRunning(state) ? (state.first ? 'Running' : 'Starting') : 'Stopped';
-  return { name, controlPlane, state: phase, address, podNetwork, pid: supervisor.pid, startedAt, folder };
+  const started = new Date(startedAt).toISOString();
+  return { name, controlPlane, state: phase, address, podNetwork, pid: supervisor.pid, startedAt: started, folder };
 }
