@@ -75,6 +75,8 @@ export interface Program {
 export const sets = {
   etcd: { folder: 'etcd', module: 'go.etcd.io/etcd/server/v3' },
   kubernetes: { folder: 'kubernetes', module: 'k8s.io/kubernetes', stamp: kubernetesStampWithTestImages },
+  // In the folder of Kubernetes, whose test program uses the same version of it.
+  'sample-apiserver': { folder: 'kubernetes', module: 'k8s.io/sample-apiserver' },
   'kubectl-1.32': { folder: 'kubectl-1.32', module: 'k8s.io/kubernetes', stamp: kubernetesStamp },
   containerd: {
     folder: 'containerd',
@@ -155,6 +157,18 @@ export const catalogue = {
     versionArguments: ['--version'],
     accepted: kubernetesVersions,
     go: { set: sets.kubernetes, package: 'k8s.io/kubernetes/test/images/agnhost' },
+  },
+  nonewprivs: {
+    name: 'nonewprivs',
+    executable: 'nonewprivs',
+    accepted: kubernetesVersions,
+    go: { set: sets.kubernetes, package: 'k8s.io/kubernetes/test/images/nonewprivs' },
+  },
+  'sample-apiserver': {
+    name: 'sample-apiserver',
+    executable: 'sample-apiserver',
+    accepted: { from: '0.36', before: '0.37' },
+    go: { set: sets['sample-apiserver'], package: 'k8s.io/sample-apiserver' },
   },
   containerd: containerdProgram('containerd'),
   'containerd-shim-runc-v2': { ...containerdProgram('containerd-shim-runc-v2'), versionArguments: ['-v'] },

@@ -18,7 +18,7 @@ import { cgroupName, folderPrefix, interfaceName } from './names.ts';
 import { toolPrograms } from './programs.ts';
 
 export interface TestNodeOptions {
-  /** Images to import. Absent: all. */
+  /** Images to import. Absent: `defaultImages` of the catalogue. */
   readonly images?: readonly ImageName[];
 }
 
