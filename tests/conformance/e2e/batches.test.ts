@@ -21,4 +21,5 @@ test('every spec is in one batch', () => {
 
 test('a batch may take longer than its specs, but not for ever', () => {
   assert.equal(timeoutSecondsOf([spec('one', 9.5)]), 90);
+  assert.equal(timeoutSecondsOf([spec('one', 9.5)], 600), 630);
 });

@@ -5,6 +5,7 @@ import type { Spec } from './specs.ts';
 /** Overhead of a spec: its namespace, created and deleted. */
 const overheadSeconds = 0.5;
 const defaultBatchSeconds = 25;
+const defaultMarginSeconds = 60;
 
 /** The longest specs come first, so that none of them delays the end. */
 export function batchesOf(specs: readonly Spec[], batchSeconds = defaultBatchSeconds): Spec[][] {
@@ -22,5 +23,5 @@ export function batchesOf(specs: readonly Spec[], batchSeconds = defaultBatchSec
 }
 
 /** Timeout of a batch: generous, because the machine may be busy; bounded, because a spec may wait for ever. */
-export const timeoutSecondsOf = (batch: readonly Spec[]): number =>
-  60 + 3 * batch.reduce((sum, spec) => sum + spec.seconds + overheadSeconds, 0);
+export const timeoutSecondsOf = (batch: readonly Spec[], marginSeconds = defaultMarginSeconds): number =>
+  marginSeconds + 3 * batch.reduce((sum, spec) => sum + spec.seconds + overheadSeconds, 0);

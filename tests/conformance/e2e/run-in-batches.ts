@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { batchesOf, timeoutSecondsOf } from './batches.ts';
 import type { Outcome } from './report.ts';
 import { runSpecs } from './run-specs.ts';
+import type { NodeSettings } from './run-specs.ts';
 import type { Spec } from './specs.ts';
 
 export interface RunInBatchesOptions {
@@ -15,20 +16,24 @@ export interface RunInBatchesOptions {
   readonly processesMax: number;
   /** Duration of the specs of one process. Absent: as for the whole suite. */
   readonly batchSeconds?: number;
+  /** Part of a batch's timeout that does not depend on its specs. Absent: as for the whole suite. */
+  readonly marginSeconds?: number;
+  /** Absent: a cluster without nodes. */
+  readonly nodes?: NodeSettings;
   /** Called for each spec as soon as its batch has completed. */
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
 /** Resolves with one outcome for each spec, in the given order. */
 export async function runInBatches(options: RunInBatchesOptions): Promise<Outcome[]> {
-  const { specs, kubeconfig, processesMax, batchSeconds, onOutcome } = options;
+  const { specs, kubeconfig, nodes, processesMax, batchSeconds, marginSeconds, onOutcome } = options;
   const outcomes: Outcome[] = [];
   let folders = 0;
   const runBatch = async (batch: readonly Spec[]): Promise<Spec[]> => {
     const folder = join(options.folder, `batch-${folders++}`);
     await mkdir(folder);
-    const timeoutMs = timeoutSecondsOf(batch) * 1000;
-    const found = await runSpecs({ kubeconfig, specs: batch, folder, timeoutMs });
+    const timeoutMs = timeoutSecondsOf(batch, marginSeconds) * 1000;
+    const found = await runSpecs({ kubeconfig, specs: batch, folder, timeoutMs, ...(nodes && { nodes }) });
     // Specs behind one that hung were not run; unless none of the batch was.
     const isEnded = found.every((one) => one.wasRun) || !found.some((one) => one.wasRun);
     const told = found.filter((one) => one.wasRun || isEnded);
