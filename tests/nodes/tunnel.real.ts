@@ -6,13 +6,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { ControlPlaneClass } from '@hangar/controlplane-operator';
 import { tool } from '../../tools/tool.ts';
 import { HangarForNodes } from './control-planes/hangar.ts';
 import type { NodePlane } from './control-planes/node-plane.ts';
+import { folderPrefix } from './machine/names.ts';
 import { Nodes } from './machine/node.ts';
 import { until } from '@hangar/cli/machine';
 import type { Node, NodeProgram } from '@hangar/cli/machine';
@@ -37,7 +37,7 @@ describe('a node behind NAT, with real konnectivity agents', () => {
 
   before(() =>
     withLogs(logs, async () => {
-      folder = await mkdtemp(join(tmpdir(), 'hangar-nodes-tunnel-'));
+      folder = await mkdtemp(`${folderPrefix()}tunnel-`);
       opened.defer(() => rm(folder, { recursive: true, force: true }));
       nodes = opened.use(await Nodes.create());
       hangar = opened.use(await HangarForNodes.start(nodes.network));

@@ -1,10 +1,10 @@
 /** Cases: commands of kubectl whose data goes through the API server to the kubelet. */
 
+import { folderPrefix } from '../machine/names.ts';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { ClusterOf } from '../testing/cluster.ts';
@@ -80,7 +80,7 @@ export function streamCases(cluster: ClusterOf): void {
 
   test('cp copies a file into a container and back', async (context) => {
     const { kubectl } = cluster();
-    const folder = await mkdtemp(join(tmpdir(), 'hangar-nodes-copy-'));
+    const folder = await mkdtemp(`${folderPrefix()}copy-`);
     context.after(() => rm(folder, { recursive: true, force: true }));
     const [there, back] = [join(folder, 'there'), join(folder, 'back')];
     const content = randomBytes(3 * 1024 * 1024);

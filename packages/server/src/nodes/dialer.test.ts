@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { Outbound } from '../outbound/index.ts';
+import { systemClock } from '@hangar/core';
+import { NameLookups, Outbound, TotalLookups } from '../outbound/index.ts';
 import type { OutboundOptions } from '../outbound/index.ts';
 import { DirectDialer } from './dialer.ts';
 
@@ -26,7 +27,9 @@ async function startServer() {
 }
 
 function dialer(networks: readonly string[] | undefined, options: OutboundOptions = {}): DirectDialer {
-  return new DirectDialer({ plane: 'red', outbound: new Outbound(options).forTenant(), networks: () => networks });
+  const lookups = new NameLookups({ plane: 'red', clock: systemClock, total: new TotalLookups() });
+  const outbound = new Outbound(options).forTenant();
+  return new DirectDialer({ plane: 'red', outbound, networks: () => networks, lookups });
 }
 
 const rejection = (code: string, message: RegExp) => (error: Error & { code?: string }) =>

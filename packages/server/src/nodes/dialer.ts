@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { quote } from '@hangar/api';
 import { OutboundError, parseCidr } from '../outbound/index.ts';
-import type { AddressRule, ClusterDialer, DialTarget, Outbound } from '../outbound/index.ts';
+import type { AddressRule, ClusterDialer, DialTarget, NameLookups, Outbound } from '../outbound/index.ts';
 
 export type { DialTarget };
 
@@ -20,6 +20,8 @@ export interface DirectDialerOptions {
   readonly outbound: Pick<Outbound, 'openTcp'>;
   /** Networks (CIDR) of the plane's nodes, pods and services; read for each connection. Absent or empty: none. */
   readonly networks: () => readonly string[] | undefined;
+  /** Limits the lookups of names of nodes. */
+  readonly lookups: NameLookups;
 }
 
 const connectTimeoutMs = 10_000;
@@ -37,11 +39,12 @@ export class DirectDialer implements NodeDialer {
   }
 
   async dial({ host, port, signal }: DialTarget): Promise<Duplex> {
-    const { outbound, networks, plane } = this.#options;
+    const { outbound, networks, plane, lookups } = this.#options;
     const current = networks() ?? [];
     if (current.length === 0) throw noNetworks(plane);
     if (this.#rule?.networks !== current) this.#rule = { networks: current, rule: networksRule(plane, current) };
-    return outbound.openTcp({ host, port }, { rule: this.#rule.rule, timeoutMs: connectTimeoutMs, signal });
+    const { rule } = this.#rule;
+    return outbound.openTcp({ host, port }, { rule, timeoutMs: connectTimeoutMs, signal, lookups });
   }
 }
 

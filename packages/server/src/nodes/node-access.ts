@@ -5,9 +5,10 @@ import { DirectDialer } from './dialer.ts';
 import type { NodeDialer } from './dialer.ts';
 import { NodeConnections } from './node-connections.ts';
 import type { NodeCredentials } from './node-connections.ts';
+import { NameLookups } from '../outbound/index.ts';
 import type { Outbound } from '../outbound/index.ts';
 import { StreamLimit } from './stream-limit.ts';
-import type { TotalStreams } from './stream-limit.ts';
+import { NodeTotals } from './totals.ts';
 
 /** Settings of the nodes of a control plane. */
 export interface NodeOptions {
@@ -21,8 +22,8 @@ export interface NodeOptions {
   readonly dialer?: NodeDialer;
   /** Returns the tunnel while an agent is connected. It then opens all connections. */
   readonly tunnel?: () => NodeDialer | undefined;
-  /** Streams of all control planes of the process. */
-  readonly totalStreams?: TotalStreams;
+  /** Limits of all control planes of the process. */
+  readonly totals?: Pick<NodeTotals, 'streams' | 'lookups'>;
   /** Connections that may be open at the same time. */
   readonly streamsMax?: number;
 }
@@ -54,12 +55,15 @@ export class NodeAccess {
 
   constructor(options: NodeAccessOptions) {
     const { plane, outbound, clock, networks = () => undefined, credentials = () => undefined } = options;
-    const direct = options.dialer ?? new DirectDialer({ plane, outbound, networks });
+    const { streams, lookups } = options.totals ?? new NodeTotals();
+    const direct =
+      options.dialer ??
+      new DirectDialer({ plane, outbound, networks, lookups: new NameLookups({ plane, clock, total: lookups }) });
     const dialer: NodeDialer = { dial: (target) => (options.tunnel?.() ?? direct).dial(target) };
     this.connections = new NodeConnections({ dialer, credentials, clock });
     this.preferredAddressTypes = options.preferredAddressTypes ?? defaultAddressTypes;
     const max = options.streamsMax ?? defaultStreamsMax;
-    this.#limit = new StreamLimit(max, plane, options.totalStreams);
+    this.#limit = new StreamLimit(max, plane, streams);
   }
 
   /** Number of open streams. */

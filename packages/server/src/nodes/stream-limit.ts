@@ -12,6 +12,8 @@ const defaultTotalMax = 2_048;
 export class TotalStreams {
   readonly #max: number;
   open = 0;
+  /** Number of requests beyond a limit. */
+  refused = 0;
 
   constructor(max = defaultTotalMax) {
     this.#max = max;
@@ -56,6 +58,7 @@ export class StreamLimit {
   }
 
   #refusal(why: string): Error {
+    this.#total.refused++;
     return tooManyRequests(
       `too many connections to nodes: control plane "${this.#plane}" has ${this.#open} open log, exec, attach, portforward and proxy requests, and ${why}`,
       retryAfterSeconds,

@@ -9,6 +9,7 @@ import { createAuthority, issueCertificate } from '@hangar/pki';
 import type { ClusterDialer, DialTarget } from './cluster-network.ts';
 import type { Resolver } from './connector.ts';
 import { OutboundError } from './errors.ts';
+import { NameLookups, TotalLookups } from './name-lookups.ts';
 import { Outbound } from './outbound.ts';
 
 const world = { clock: systemClock, random: systemRandom };
@@ -108,7 +109,8 @@ describe('calls to Services', () => {
 });
 
 describe('the egress of the administrator', () => {
-  const anywhere = { rule: { refusal: () => undefined }, timeoutMs: 5_000 };
+  const lookups = new NameLookups({ plane: 'red', clock: systemClock, total: new TotalLookups() });
+  const anywhere = { rule: { refusal: () => undefined }, timeoutMs: 5_000, lookups };
 
   test('carries calls of the management plane to Services, but no calls of tenants', async () => {
     const egress = new TestNetwork();

@@ -7,6 +7,7 @@ export type { ClusterDialer, DialTarget } from './cluster-network.ts';
 export type { Destination, Resolver, TlsIdentity } from './connector.ts';
 export { OutboundError } from './errors.ts';
 export type { OutboundErrorCode } from './errors.ts';
+export { NameLookups, TotalLookups } from './name-lookups.ts';
 export { Outbound } from './outbound.ts';
 export type { OutboundAnswer, OutboundOptions, OutboundRequest } from './outbound.ts';
 export { ServiceResolver } from './service-resolver.ts';

@@ -3,6 +3,7 @@
  * call has a limit of time and size. Redirects are returned, never followed, and responses are never compressed.
  */
 
+import { lookup as systemLookup } from 'node:dns';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -20,6 +21,7 @@ import { allowedAddress, checkLiteral, guardedLookup, openConnection, openTcp, t
 import type { Destination, Resolver, TlsIdentity } from './connector.ts';
 import { OutboundError, outboundError } from './errors.ts';
 import { HostAddresses } from './host-addresses.ts';
+import type { NameLookups } from './name-lookups.ts';
 
 export interface OutboundOptions {
   /** Networks that targets of tenants may be in although they are loopback or link-local: `127.0.0.0/8`. */
@@ -180,20 +182,22 @@ export class Outbound {
 
   /**
    * Opens a dedicated TCP connection to an address that the policy and `rule` allow; a name must resolve to such an address. Uses `egress`,
-   * if there is one. Rejects with an OutboundError.
+   * if there is one. `lookups` limits the lookup of a name. Rejects with an OutboundError.
    */
   async openTcp(
     target: Pick<Destination, 'host' | 'port'>,
-    { rule, timeoutMs, signal }: { rule: AddressRule; timeoutMs: number; signal?: AbortSignal | undefined },
+    options: { rule: AddressRule; timeoutMs: number; signal?: AbortSignal | undefined; lookups: NameLookups },
   ): Promise<Duplex> {
+    const { rule, timeoutMs, signal, lookups } = options;
+    const resolver = lookups.limited(this.#resolver ?? systemLookup);
     const policy: AddressRule = { refusal: (address) => this.#policy.refusal(address) ?? rule.refusal(address) };
     const { egress } = this.#options;
     if (egress) {
       // The proxy must connect to the address that was checked.
-      const host = await allowedAddress(target.host, policy, this.#resolver);
+      const host = await allowedAddress(target.host, policy, resolver);
       return egress.dial({ host, port: target.port, signal });
     }
-    return openTcp(target, { policy, clock: this.#clock, resolver: this.#resolver, timeoutMs, signal });
+    return openTcp(target, { policy, clock: this.#clock, resolver, timeoutMs, signal });
   }
 
   /** Closes idle connections. */

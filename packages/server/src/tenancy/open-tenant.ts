@@ -20,7 +20,7 @@ import type { ControlPlane } from '../control-plane.ts';
 import type { CacheBudget } from '../objects/cache-budget.ts';
 import type { Outbound } from '../outbound/index.ts';
 import { isAgentRequest, Tunnel } from '../nodes/tunnel/index.ts';
-import type { TotalStreams } from '../nodes/stream-limit.ts';
+import type { NodeTotals } from '../nodes/totals.ts';
 import { openControlPlane } from '../open-control-plane.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import type { RequestInfo } from '../request/info.ts';
@@ -71,8 +71,8 @@ export interface TenantWorld
   readonly failpoints?: Failpoints;
   /** Address types of Nodes for connections to kubelets, in order of preference. Absent: the default. */
   readonly kubeletAddressTypes?: readonly string[];
-  /** Connections to nodes of all tenants. */
-  readonly nodeStreams: TotalStreams;
+  /** Limits of the connections to nodes of all tenants. */
+  readonly nodeTotals: NodeTotals;
   /** Guard of the management plane; it authenticates platform administrators. */
   readonly rootGuard: () => Guard;
   /** Returns the URL of the control plane with this path. */
@@ -133,7 +133,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     outbound,
     nodes: {
       networks: () => link.tenant().spec.nodes?.networks,
-      totalStreams: world.nodeStreams,
+      totals: world.nodeTotals,
       ...(world.kubeletAddressTypes && { preferredAddressTypes: world.kubeletAddressTypes }),
       credentials: kubeletCredentials({ keys, clock, random }),
       tunnel: connectedTunnel,
@@ -218,6 +218,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     serverId: world.serverId,
     guard: () => server.guard,
     clock,
+    totals: world.nodeTotals,
     fairness,
     auditor,
     onViolation: (message) => world.onError(new CodedError('AgentDisconnected', message)),

@@ -7,7 +7,7 @@ import type { BootstrapOptions } from '../bootstrap/objects.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { closingWith, isStreaming } from '../http/message.ts';
 import type { Answer, Handler, ServerRequest } from '../http/message.ts';
-import { TotalStreams } from '../nodes/stream-limit.ts';
+import { NodeTotals } from '../nodes/totals.ts';
 import { errorAnswer } from '../objects/answers.ts';
 import { unauthorized } from '@hangar/api';
 import type { StatusError } from '@hangar/api';
@@ -49,7 +49,7 @@ const lazily = lazy(() => require('./lazily.ts') as typeof Lazily);
 
 export interface TenancyOptions extends Omit<
   TenantWorld,
-  'base' | 'usage' | 'tenantMetrics' | 'requestMetrics' | 'serverId' | 'hasNodes' | 'nodeStreams'
+  'base' | 'usage' | 'tenantMetrics' | 'requestMetrics' | 'serverId' | 'hasNodes' | 'nodeTotals'
 > {
   /** The management plane, which holds the Tenant objects. */
   readonly root: ControlPlane;
@@ -119,7 +119,7 @@ export class Tenancy {
       requestMetrics,
       serverId,
       hasNodes,
-      nodeStreams: new TotalStreams(),
+      nodeTotals: new NodeTotals(),
     };
     this.#wildcard = lazy(() => new (lazily().Wildcard)({ world: this.#world, root }));
     this.#wildcardServer = lazy(
@@ -207,7 +207,8 @@ export class Tenancy {
 
   /** Returns the metrics of tenants on this server in the Prometheus format. */
   metricsText(): string {
-    return this.#metrics.text({ tenants: this.tenants.size, open: this.open.size });
+    const own = this.#metrics.text({ tenants: this.tenants.size, open: this.open.size });
+    return `${own}\n${this.#world.nodeTotals.text()}`;
   }
 
   /**

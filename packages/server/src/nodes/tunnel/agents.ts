@@ -18,8 +18,9 @@ export class Agents {
     this.#agents.add(agent);
   }
 
-  delete(agent: Agent): void {
-    this.#agents.delete(agent);
+  /** Returns false if it was not there. */
+  delete(agent: Agent): boolean {
+    return this.#agents.delete(agent);
   }
 
   /** Number of connections through all agents. */

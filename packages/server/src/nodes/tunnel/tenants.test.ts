@@ -73,6 +73,7 @@ describe('an agent of a tenant', () => {
     await tokenOf(blue, agentAudience);
     const [reds, blues] = [await tunnelOf(server, 'red'), await tunnelOf(server, 'blue')];
     assert.deepEqual([reds.isConnected, blues.isConnected], [true, false]);
+    assert.match(server.server.tenancy.metricsText(), /^hangar_tunnel_agents 1$/m);
     await using target = await startTarget((socket) => socket.end('from the network of red'));
     const connection = await reds.dial(target.target);
     assert.equal(String((await once(connection, 'data'))[0]), 'from the network of red');

@@ -29,10 +29,16 @@ import { Agent, AgentLost } from './agent.ts';
 import { agentUser, isAgentUser } from './agent-user.ts';
 import { Agents } from './agents.ts';
 import { grpcHeaders, grpcRefusal, isGrpc } from './grpc-answer.ts';
-import { HeldBytes } from './held-bytes.ts';
+import { HeldBytes, TotalHeldBytes } from './held-bytes.ts';
 import { parseIdentifiers } from './identifiers.ts';
 import { defaultLimits } from './limits.ts';
 import type { TunnelLimits } from './limits.ts';
+
+/** Limits and counts of the tunnels of all control planes of a process. */
+export interface TunnelTotals {
+  agents: number;
+  readonly heldBytes: TotalHeldBytes;
+}
 
 export interface TunnelOptions {
   /** Name of the control plane, for messages. */
@@ -45,6 +51,8 @@ export interface TunnelOptions {
   readonly guard: () => Pick<Guard, 'identifyToken' | 'identifyConnection'>;
   readonly clock: Clock;
   readonly limits?: Partial<TunnelLimits>;
+  /** Shared by all control planes of the process. */
+  readonly totals?: TunnelTotals;
   /** Charges the time of agents to the control plane. */
   readonly fairness?: Pick<Fairness, 'arrives' | 'refusedUnknown' | 'runs'> | undefined;
   /** Records the calls of agents. */
@@ -78,6 +86,7 @@ export class Tunnel implements NodeDialer {
   readonly #limits: TunnelLimits;
   readonly #agents = new Agents();
   readonly #held: HeldBytes;
+  readonly #totals: TunnelTotals;
   readonly #violations: Allowance;
   /** Agents that were accepted and whose streams have not started. */
   #starting = 0;
@@ -86,7 +95,8 @@ export class Tunnel implements NodeDialer {
   constructor(options: TunnelOptions) {
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#held = new HeldBytes(this.#limits.heldBytesMax);
+    this.#totals = options.totals ?? { agents: 0, heldBytes: new TotalHeldBytes() };
+    this.#held = new HeldBytes(this.#limits.heldBytesMax, this.#totals.heldBytes);
     this.#violations = new Allowance(options.clock, violations.burst, violations.perSecond);
   }
 
@@ -162,12 +172,13 @@ export class Tunnel implements NodeDialer {
   #start(agent: Agent, body: Readable, sink: Sink): void {
     this.#starting--;
     this.#agents.add(agent);
+    this.#totals.agents++;
     agent.start(body, sink);
     if (this.#isClosed) agent.end(grpcStatus.unavailable, closedMessage);
   }
 
   #ended(agent: Agent, violation: string | undefined, address: string): void {
-    this.#agents.delete(agent);
+    if (this.#agents.delete(agent)) this.#totals.agents--;
     if (violation === undefined || !this.#violations.take()) return;
     const who = `konnectivity agent ${quote(agent.id)} (${address}) of control plane ${quote(this.#options.plane)}`;
     this.#options.onViolation?.(`${who} was disconnected: ${violation}`);
