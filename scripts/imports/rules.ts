@@ -11,6 +11,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/cel': ['core'],
   'packages/api': ['core', 'cel'],
   'packages/pki': ['core'],
+  'packages/programs': ['core'],
   'packages/client': ['core', 'http2', 'api'],
   'packages/server': ['core', 'http2', 'cel', 'api', 'store', 'pki'],
   'packages/runtime': ['core', 'api', 'client'],
@@ -20,7 +21,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'operators/hosted': ['core', 'api', 'client', 'runtime', 'pki'],
   'apps/cli': ['core', 'api', 'client'],
   'apps/console': ['core', 'api', 'client'],
-  'apps/controller-manager': ['core', 'api', 'client', 'runtime', 'controllers', 'pki'],
+  'apps/controller-manager': ['core', 'api', 'client', 'runtime', 'controllers', 'pki', 'programs'],
   'apps/platform': ['*'],
   examples: ['client', 'runtime', 'server'],
 };

@@ -63,9 +63,20 @@ describe('every tarball', () => {
   test('has a manifest, a licence and a README, and names no machine', async () => {
     assert.deepEqual(
       libraries.map(({ name }) => name).sort(),
-      ['api', 'cel', 'client', 'controllers', 'core', 'http2', 'pki', 'runtime', 'server', 'store', 'testkit'].map(
-        (name) => `@hangar/${name}`,
-      ),
+      [
+        'api',
+        'cel',
+        'client',
+        'controllers',
+        'core',
+        'http2',
+        'pki',
+        'programs',
+        'runtime',
+        'server',
+        'store',
+        'testkit',
+      ].map((name) => `@hangar/${name}`),
     );
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
     for (const { name, folder, manifest, files } of [...libraries, hangar]) {

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { bootId, identityOf, membersOf } from './processes.ts';
+import { bootId, identityOf, membersOf } from '@hangar/programs';
 import type { ProgramRecord } from './records.ts';
 import { guardOf, isRunning, recordBeside, until } from './testing/processes.ts';
 import { temporaryFolder, testPrograms, waiting } from './testing/programs.ts';

@@ -6,7 +6,7 @@
 import { readlinkSync } from 'node:fs';
 import { sleep } from '@hangar/core';
 import type { Clock } from '@hangar/core';
-import { bootId, membersOf, signalGroup } from './processes.ts';
+import { bootId, membersOf, signalGroup } from '@hangar/programs';
 import type { ProgramRecord } from './records.ts';
 
 const pollMs = 10;

@@ -9,15 +9,12 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { membersOf } from './processes.ts';
+import { keeperScript, membersOf } from '@hangar/programs';
 import { until } from './testing/processes.ts';
 import { temporaryFolder } from './testing/programs.ts';
 
-const script = fileURLToPath(new URL('keeper.sh', import.meta.url));
-
 function keeper(context: TestContext, command: readonly string[], env: Record<string, string> = {}) {
-  const child = spawn('bash', [script, 'argv0', ...command], {
+  const child = spawn('bash', [keeperScript, 'argv0', ...command], {
     detached: true,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],

@@ -4,14 +4,11 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Duplex, Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { asError, settledWithin } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { ProgramError } from './errors.ts';
-import { identityOf, signalGroup } from './processes.ts';
-import type { ProcessIdentity } from './processes.ts';
-
-const script = fileURLToPath(new URL('keeper.sh', import.meta.url));
+import { identityOf, keeperScript, signalGroup } from '@hangar/programs';
+import type { ProcessIdentity } from '@hangar/programs';
 
 export interface KeeperOptions {
   readonly bash: string;
@@ -115,7 +112,7 @@ async function spawned({
   env,
 }: KeeperOptions): Promise<ChildProcess> {
   try {
-    const child = spawn(bash, ['--noprofile', '--norc', script, argv0, executable, ...args], {
+    const child = spawn(bash, ['--noprofile', '--norc', keeperScript, argv0, executable, ...args], {
       cwd: folder,
       env,
       // A separate session and group: signals of the terminal do not reach it, and the group can be killed as a whole.

@@ -1,7 +1,7 @@
 /** Measures the memory of all programs in one pass. */
 
 import type { Clock } from '@hangar/core';
-import { residentBytes } from './processes.ts';
+import { residentBytes } from '@hangar/programs';
 import { Ticker } from './ticker.ts';
 
 const everyMs = 2_000;

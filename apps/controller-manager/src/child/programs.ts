@@ -3,9 +3,9 @@
 import { writeSync } from 'node:fs';
 import type { Clock, Logger } from '@hangar/core';
 import { abortError, asError, hasCode, settledWithin } from '@hangar/core';
+import { bootId, findExecutable, isExecutable, statOf } from '@hangar/programs';
 import type { Place, ProgramOptions, Programs, RunningProgram } from './contract.ts';
 import { ProgramError } from './errors.ts';
-import { findExecutable, isExecutable } from './find-executable.ts';
 import { Keeper } from './keeper.ts';
 import { endLeftovers } from './leftovers.ts';
 import { MemoryWatch } from './memory.ts';
@@ -15,7 +15,6 @@ import { foldersOf, keyOf, makeFolders, removeFolders } from './place.ts';
 import type { Folders } from './place.ts';
 import { Ports } from './ports.ts';
 import type { PortRange } from './ports.ts';
-import { bootId, statOf } from './processes.ts';
 import { writeRecord } from './records.ts';
 import { leftMsOf } from './right.ts';
 import { Run } from './running-program.ts';

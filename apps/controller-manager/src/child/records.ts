@@ -5,7 +5,7 @@
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessIdentity } from './processes.ts';
+import type { ProcessIdentity } from '@hangar/programs';
 
 export interface ProgramRecord {
   readonly bootId: string;

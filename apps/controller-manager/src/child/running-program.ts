@@ -11,7 +11,7 @@ import { endGroup } from './end-group.ts';
 import type { Keeper } from './keeper.ts';
 import type { MemoryWatch } from './memory.ts';
 import type { Output } from './output.ts';
-import { identityOf, killProcess } from './processes.ts';
+import { identityOf, killProcess } from '@hangar/programs';
 import type { ProgramRecord } from './records.ts';
 import { leftMsOf } from './right.ts';
 import { stayingAlive } from './staying-alive.ts';

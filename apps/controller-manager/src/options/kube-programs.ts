@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { UsageError } from '@hangar/core/command-line';
-import { findExecutable, isExecutable } from '../child/find-executable.ts';
+import { findExecutable, isExecutable } from '@hangar/programs';
 import { kubeFlagsIn } from './kube-help.ts';
 import type { KubeFlags } from './kube-help.ts';
 

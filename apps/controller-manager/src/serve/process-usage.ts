@@ -1,6 +1,6 @@
 /** Reads the resource usage of a process of this machine. */
 
-import { cpuSeconds, residentBytes } from '../child/processes.ts';
+import { cpuSeconds, residentBytes } from '@hangar/programs';
 
 export interface ProcessUsage {
   readonly residentBytes: number;

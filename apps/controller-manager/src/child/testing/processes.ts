@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { membersOf, statOf } from '../processes.ts';
+import { membersOf, statOf } from '@hangar/programs';
 import type { ProgramRecord } from '../records.ts';
 
 /** Resolves with the elapsed milliseconds; rejects on timeout. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { findExecutable } from './find-executable.ts';
-import { temporaryFolder } from './testing/programs.ts';
 
 test('a program is found as a shell finds it: the first of PATH that can be executed', (context) => {
   const folder = temporaryFolder(context);
@@ -28,3 +29,9 @@ test('a path is taken as it is, and made absolute; what is here is not in PATH',
   assert.equal(findExecutable('', { path: '/bin' }), undefined);
   assert.equal(findExecutable('package.json', { path: ':' }), undefined);
 });
+
+function temporaryFolder(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hangar-programs-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
