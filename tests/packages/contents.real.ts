@@ -71,6 +71,7 @@ describe('every tarball', () => {
         'core',
         'http2',
         'pki',
+        'process-runtime',
         'programs',
         'runtime',
         'server',

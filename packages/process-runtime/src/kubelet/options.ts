@@ -1,0 +1,8 @@
+/** Options of the kubelet API. */
+
+export interface KubeletOptions {
+  /** Absent: a free port of the address of the node. */
+  readonly port?: number | undefined;
+  /** CA of the client certificate of the API server, PEM. Clients without a certificate of this CA are rejected. */
+  readonly clientCa: string;
+}

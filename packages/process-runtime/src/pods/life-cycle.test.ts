@@ -1,0 +1,198 @@
+/** Restarts, init containers, probes, hooks and errors of pods, with real processes. */
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { describe, test } from 'node:test';
+import { ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod } from '@hangar/client/kinds/core-v1';
+import { find } from '@hangar/client';
+import { tailOf } from '../logs/tail.ts';
+import { Ground, shell, until } from '../testing/ground.ts';
+
+const forever = 'trap "exit 0" TERM; while :; do sleep 1 & wait $!; done';
+const key = (name: string) => ({ namespace: 'default', name });
+const outputOf = (ground: Ground, pod: string, container = 'main'): Promise<string> =>
+  tailOf(ground.runtime.pods.byName('default', pod)!.unit(container)!.logPath(), 10_000).catch(() => '');
+const waitingReason = async (ground: Ground, name: string): Promise<string | undefined> =>
+  (await ground.pod(name))?.status?.containerStatuses?.[0]?.state?.waiting?.reason;
+
+describe('life cycle of a pod', { concurrency: true }, () => {
+  test('a container that fails is restarted at once, then backs off', async () => {
+    await using ground = await Ground.start();
+    await ground.create('crashes', { containers: [shell('echo run; exit 3')] });
+    await until('the back-off', async () => (await waitingReason(ground, 'crashes')) === 'CrashLoopBackOff');
+    const { status } = (await ground.pod('crashes'))!;
+    const [container] = status!.containerStatuses!;
+    assert.equal(container!.restartCount, 1);
+    assert.equal(container!.lastState?.terminated?.exitCode, 3);
+    assert.equal(container!.lastState?.terminated?.reason, 'Error');
+    assert.match(
+      container!.state!.waiting!.message!,
+      /^back-off 10s restarting failed container=main pod=crashes_default\(/,
+    );
+    assert.equal(status!.phase, 'Running');
+    await until('the Event', async () =>
+      (await ground.events('crashes')).some((event) => event.startsWith('BackOff: ')),
+    );
+  });
+
+  test('a pod that is not restarted succeeds or fails', async () => {
+    await using ground = await Ground.start();
+    await ground.create('good', { restartPolicy: 'Never', containers: [shell('exit 0')] });
+    await ground.create('bad', {
+      restartPolicy: 'Never',
+      containers: [shell('echo why >&2; exit 4', { terminationMessagePolicy: 'FallbackToLogsOnError' })],
+    });
+    const phase = (name: string) =>
+      until(name, async () => {
+        const found = (await ground.pod(name))?.status?.phase;
+        return (found === 'Succeeded' || found === 'Failed') && found;
+      });
+    assert.equal(await phase('good'), 'Succeeded');
+    assert.equal(await phase('bad'), 'Failed');
+    const { terminated } = (await ground.pod('bad'))!.status!.containerStatuses![0]!.state!;
+    assert.deepEqual([terminated!.exitCode, terminated!.message], [4, 'why\n']);
+  });
+
+  test('init containers run in order before the containers, and a sidecar stays until the end', async () => {
+    await using ground = await Ground.start();
+    const volumeMounts = [{ name: 'shared', mountPath: '/shared' }];
+    await ground.create('ordered', {
+      volumes: [{ name: 'shared', emptyDir: {} }],
+      restartPolicy: 'Never',
+      initContainers: [
+        shell('echo one >> /shared/order', { name: 'one', volumeMounts }),
+        shell(`echo side >> /shared/order; ${forever}`, {
+          name: 'side',
+          restartPolicy: 'Always',
+          volumeMounts,
+          startupProbe: { exec: { command: ['grep', 'side', '/shared/order'] }, periodSeconds: 1 },
+        }),
+        shell('echo two >> /shared/order', { name: 'two', volumeMounts }),
+      ],
+      containers: [shell('cat /shared/order', { volumeMounts })],
+    });
+    await until('the end', async () => (await ground.pod('ordered'))?.status?.phase === 'Succeeded');
+    assert.equal(await outputOf(ground, 'ordered'), 'one\nside\ntwo\n');
+    const { initContainerStatuses } = (await ground.pod('ordered'))!.status!;
+    assert.deepEqual(
+      initContainerStatuses!.map(({ state }) => state?.terminated?.exitCode),
+      [0, 0, 0],
+    );
+  });
+
+  test('a container whose liveness probe fails is restarted, and readiness follows its probe', async () => {
+    await using ground = await Ground.start();
+    await ground.create('probed', {
+      volumes: [{ name: 'shared', emptyDir: {} }],
+      containers: [
+        shell(`echo x >> /shared/runs; ${forever}`, {
+          volumeMounts: [{ name: 'shared', mountPath: '/shared' }],
+          livenessProbe: {
+            exec: { command: ['sh', '-c', 'test $(wc -l < /shared/runs) -gt 1 || { echo only one run; exit 1; }'] },
+            periodSeconds: 1,
+            failureThreshold: 2,
+          },
+          readinessProbe: {
+            exec: { command: ['sh', '-c', 'test $(wc -l < /shared/runs) -gt 1'] },
+            periodSeconds: 1,
+          },
+        }),
+      ],
+    });
+    const pod = await ground.isReady('probed');
+    assert.equal(pod.status!.containerStatuses![0]!.restartCount, 1);
+    const unhealthy = /^Unhealthy: Liveness probe failed: [^]*only one run\n$/;
+    await until('the Event', async () => (await ground.events('probed')).some((event) => unhealthy.test(event)));
+    const events = await ground.events('probed');
+    assert.ok(events.includes('Killing: Container main failed liveness probe, will be restarted'), events.join());
+  });
+
+  test('the preStop hook runs before the signal, and a program that ignores it is killed after the grace period', async () => {
+    await using ground = await Ground.start();
+    await ground.create('hooked', {
+      volumes: [{ name: 'shared', hostPath: { path: ground.folder } }],
+      containers: [
+        shell('trap "echo TERM >> /shared/order; exit 0" TERM; while :; do sleep 1 & wait $!; done', {
+          volumeMounts: [{ name: 'shared', mountPath: '/shared' }],
+          lifecycle: { preStop: { exec: { command: ['sh', '-c', 'echo preStop >> /shared/order'] } } },
+        }),
+      ],
+    });
+    await ground.create('stubborn', {
+      terminationGracePeriodSeconds: 1,
+      containers: [shell('trap "" TERM; while :; do sleep 1; done')],
+    });
+    await Promise.all([ground.isReady('hooked'), ground.isReady('stubborn')]);
+    await ground.client.delete(Pod, key('hooked'));
+    await ground.client.delete(Pod, key('stubborn'));
+    await Promise.all([ground.isGone('hooked'), ground.isGone('stubborn')]);
+    assert.equal(readFileSync(`${ground.folder}/order`, 'utf8'), 'preStop\nTERM\n');
+  });
+
+  test('a missing ConfigMap, an unknown image and a port in use are reported, and the pod starts when they are solved', async () => {
+    await using ground = await Ground.start();
+    await ground.create('config', {
+      containers: [
+        shell(forever, { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'later', key: 'a' } } }] }),
+      ],
+    });
+    await until('config', async () => (await waitingReason(ground, 'config')) === 'CreateContainerConfigError');
+    await ground.client.create(ConfigMap, { metadata: key('later'), data: { a: '1' } });
+    await ground.isReady('config');
+
+    await ground.create('image', { containers: [{ name: 'main', image: 'example.com/no-such-program:1' }] });
+    await until('image', async () =>
+      /^(ErrImagePull|ImagePullBackOff)$/.test((await waitingReason(ground, 'image')) ?? ''),
+    );
+
+    const server = createServer().listen(0, '0.0.0.0');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await ground.create('port', { containers: [shell(forever, { ports: [{ containerPort: port }] })] });
+    await until('port', async () => (await waitingReason(ground, 'port')) === 'CreateContainerError');
+    const { message } = (await ground.pod('port'))!.status!.containerStatuses![0]!.state!.waiting!;
+    assert.match(message!, new RegExp(`^port ${port} of container "main" is in use on 127\\.`));
+    await new Promise((resolve) => server.close(resolve));
+    await ground.isReady('port');
+  });
+
+  test('a claim is provisioned and bound, keeps its data, and its folder is deleted with it', async () => {
+    await using ground = await Ground.start();
+    await ground.client.create(PersistentVolumeClaim, {
+      metadata: key('data'),
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: 'hangar-process',
+        resources: { requests: { storage: '1Gi' } },
+      },
+    });
+    const writer = (name: string) =>
+      ground.create(name, {
+        volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+        containers: [
+          shell(`echo ${name} >> /data/names; cat /data/names; ${forever}`, {
+            volumeMounts: [{ name: 'data', mountPath: '/data' }],
+          }),
+        ],
+      });
+    for (const name of ['first', 'second']) {
+      await writer(name);
+      await ground.isReady(name);
+      if (name === 'second') await until('output', async () => (await outputOf(ground, name)) === 'first\nsecond\n');
+      await ground.client.delete(Pod, key(name));
+      await ground.isGone(name);
+    }
+    const claim = await ground.client.get(PersistentVolumeClaim, key('data'));
+    assert.equal(claim.status?.phase, 'Bound');
+    const volume = { name: claim.spec!.volumeName! };
+    // The cluster of the test runs no controllers, which would remove the finalizers of unused objects.
+    const removeFinalizers = { type: 'merge', body: { metadata: { finalizers: null } } } as const;
+    await ground.client.patch(PersistentVolume, volume, removeFinalizers);
+    await ground.client.patch(PersistentVolumeClaim, key('data'), removeFinalizers);
+    await ground.client.delete(PersistentVolumeClaim, key('data'));
+    await until('the volume is deleted', async () => !(await find(ground.client, PersistentVolume, volume)));
+  });
+});
