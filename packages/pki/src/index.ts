@@ -7,6 +7,8 @@ export { createAuthority, expiresAt, issueCertificate, newPrivateKey } from './c
 export type { CertificateRequest, KeyPair, World } from './certificates.ts';
 export { readCertificateRequest } from './certificate-requests.ts';
 export type { RequestedCertificate, RequestedName } from './certificate-requests.ts';
+export { newCertificateRequest } from './new-certificate-request.ts';
+export type { KeyAndRequest, NewRequestOptions } from './new-certificate-request.ts';
 export { PkiError } from './errors.ts';
 export type { PkiErrorCode } from './errors.ts';
 export { kubeconfig } from './kubeconfig.ts';

@@ -19,11 +19,13 @@
  *   enclosure/   mount namespaces, in which volumes are at the paths of the container
  *   network/     addresses of 127.0.0.0/8, names, forwarded Services
  *   images/      from an image to a program
+ *   kubelet/     the kubelet API: logs
  *   probes/ logs/ config/
  */
 
 export { startProcessRuntime } from './runtime.ts';
 export type { CloseOptions, ProcessRuntime } from './runtime.ts';
+export type { KubeletOptions } from './kubelet/options.ts';
 export type { ProcessRuntimeOptions } from './options.ts';
 export { programsByName, programsIn, programsInPath } from './images/resolver.ts';
 export type { Image, ImageSource } from './images/resolver.ts';

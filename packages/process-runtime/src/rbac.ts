@@ -15,5 +15,14 @@ export const processRuntimeRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['persistentvolumes'], verbs: ['get', 'list', 'watch', 'create', 'delete'] },
   { apiGroups: [''], resources: ['persistentvolumeclaims/status', 'persistentvolumes/status'], verbs: ['patch'] },
   { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: ['create'] },
+  // For the serving certificate of the kubelet API.
+  { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
+  { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests/approval'], verbs: ['update'] },
+  {
+    apiGroups: ['certificates.k8s.io'],
+    resources: ['signers'],
+    resourceNames: ['kubernetes.io/kubelet-serving'],
+    verbs: ['approve'],
+  },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
 ];

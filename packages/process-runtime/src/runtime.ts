@@ -16,6 +16,7 @@ import type { EnclosureTools } from './enclosure/tools.ts';
 import { ProcessRuntimeError } from './errors.ts';
 import { lockFolder } from './folder-lock.ts';
 import { ImageResolver } from './images/resolver.ts';
+import { Kubelet } from './kubelet/kubelet.ts';
 import { defaultNetworks } from './network/addresses.ts';
 import { PodNetwork } from './network/network.ts';
 import { machineCapacity, NodeHeart } from './node/node.ts';
@@ -137,16 +138,22 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
     };
 
     await claims.createStorageClass();
+    let kubelet: Kubelet | undefined;
     const heart = new NodeHeart({
       ...nodeOptions(options, capacity),
       clock,
       address: hostIP,
       version,
-      kubeletPort: () => undefined,
+      kubeletPort: () => kubelet?.port,
     });
     await heart.start();
     let isStopping = false;
     cleanup.defer(() => heart.close({ isShutDown: isStopping }));
+    if (options.kubelet) {
+      const onListening = (): void => heart.refresh();
+      kubelet = new Kubelet({ ...options.kubelet, client, clock, log, nodeName, address: hostIP, pods, onListening });
+      cleanup.defer(() => kubelet?.close());
+    }
     const stop = new AbortController();
     const running = cluster.start(stop.signal);
     running.catch(() => {});

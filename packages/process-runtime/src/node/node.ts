@@ -75,6 +75,14 @@ export class NodeHeart {
     if (isShutDown) await this.#writeStatus(false).catch(() => {});
   }
 
+  /** Writes the status soon, because the port of the kubelet API changed. */
+  refresh(): void {
+    this.#running = this.#running
+      .then(() => (this.#isClosed ? undefined : this.#writeStatus(true)))
+      .catch(() => (this.#statusAt = Number.NEGATIVE_INFINITY))
+      .then(() => {});
+  }
+
   #schedule(): void {
     const { clock, leaseSeconds = 40 } = this.#options;
     this.#timer = clock.after((leaseSeconds * 1_000) / 4, () => {
