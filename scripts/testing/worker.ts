@@ -7,6 +7,7 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { flushCompileCache } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
@@ -57,6 +58,8 @@ async function runFile(file: string): Promise<void> {
     send({ kind: 'failed', failure: { test: '(file)', text: `the file set process.exitCode to ${process.exitCode}` } });
     process.exitCode = undefined;
   }
+  // Node writes the cache when a process exits. Threads, programs and other processes of this run need it earlier.
+  flushCompileCache();
   const residentBytes = process.memoryUsage.rss();
   if (residentBytes > residentBytesMax) left.push(`${Math.round(residentBytes / 1e6)} MB of memory`);
   const cpuMs = cpuTimeMs() - cpuBeforeMs;
