@@ -48,6 +48,6 @@ describe('two nodes on a control plane of Hangar', () => {
     () => cluster,
     () => other,
   );
-  rotationCases(() => cluster);
+  rotationCases(() => cluster, ['client', 'serving']);
   lifecycleCases(() => cluster);
 });

@@ -42,7 +42,7 @@ describe('two nodes on the real control plane', () => {
   inClusterCases(() => cluster);
   streamCases(() => cluster);
   if (process.env['HANGAR_NODES_REFERENCE'] === '1') {
-    rotationCases(() => cluster);
+    rotationCases(() => cluster, ['client']);
     lifecycleCases(() => cluster);
   }
 });

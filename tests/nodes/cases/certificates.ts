@@ -26,29 +26,48 @@ export function servingCertificateCases(cluster: ClusterOf): void {
   });
 }
 
-export function rotationCases(cluster: ClusterOf): void {
-  test('a kubelet replaces its client certificate before it expires', async () => {
+const signers = {
+  client: 'kubernetes.io/kube-apiserver-client-kubelet',
+  serving: 'kubernetes.io/kubelet-serving',
+} as const;
+const files = { client: clientCertificate, serving: servingCertificate } as const;
+
+/** `usages`: the certificates that the control plane signs. */
+export function rotationCases(cluster: ClusterOf, usages: readonly (keyof typeof signers)[]): void {
+  test(`a kubelet replaces its ${usages.join(' and ')} certificate before it expires`, async () => {
     const { kubectl, nodes, plane } = cluster();
     const [, node] = nodes;
     await node.killKubelet();
     const user = `system:node:${node.name}`;
+    const hosts = [node.name, node.addresses.address];
     // Issued 23 hours ago for 24 hours: kubelets replace a certificate after 70 to 90 percent of its life.
     const clock = { ...systemClock, now: () => Date.now() - (dayMs * 23) / 24 };
-    const request = { commonName: user, organizations: ['system:nodes'], usage: 'client', days: 1 } as const;
-    const old = issueCertificate(plane.authority, request, { clock, random: systemRandom });
-    await node.writeFile(clientCertificate, old.certificate + old.key);
+    const old = new Map<string, string>();
+    for (const one of usages) {
+      const usage = one === 'client' ? { usage: 'client' as const } : { usage: 'server' as const, hosts };
+      const request = { commonName: user, organizations: ['system:nodes'], days: 1, ...usage };
+      const { certificate, key } = issueCertificate(plane.authority, request, { clock, random: systemRandom });
+      old.set(one, new X509Certificate(certificate).fingerprint256);
+      await node.writeFile(files[one], certificate + key);
+    }
     await node.startKubelet(plane.join);
-    const current = await until(`${node.name} has a new client certificate`, {}, async () => {
-      const certificate = new X509Certificate(await node.readFile(clientCertificate));
-      return certificate.fingerprint256 !== new X509Certificate(old.certificate).fingerprint256 && certificate;
-    });
-    assert.equal(current.subject.split('\n').sort().join(), `CN=${user},O=system:nodes`);
-    assert.ok(current.verify(new X509Certificate(plane.authority.certificate).publicKey));
-    const requesters = await kubectl.value(
-      '{.items[?(@.spec.signerName=="kubernetes.io/kube-apiserver-client-kubelet")].spec.username}',
-      'certificatesigningrequests',
-    );
-    assert.ok(requesters.split(' ').includes(user), requesters);
+    for (const one of usages) {
+      const current = await until(`${node.name} has a new ${one} certificate`, {}, async () => {
+        const certificate = new X509Certificate(await node.readFile(files[one]));
+        return certificate.fingerprint256 !== old.get(one) && certificate;
+      });
+      assert.equal(current.subject.split('\n').sort().join(), `CN=${user},O=system:nodes`);
+      assert.ok(current.verify(new X509Certificate(plane.authority.certificate).publicKey));
+      const requesters = await kubectl.value(
+        `{.items[?(@.spec.signerName=="${signers[one]}")].spec.username}`,
+        'certificatesigningrequests',
+      );
+      assert.ok(requesters.split(' ').includes(user), requesters);
+    }
     await kubectl.wait('condition=Ready', `node/${node.name}`);
+    if (usages.includes('serving')) {
+      // The server verifies the new certificate.
+      assert.equal(await kubectl.run('get', '--raw', `/api/v1/nodes/${node.name}/proxy/healthz`), 'ok');
+    }
   });
 }
