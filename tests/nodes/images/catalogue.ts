@@ -58,6 +58,12 @@ const basic = {
     programs: { coredns: program('coredns') },
     hasBusybox: false,
   },
+  'kube-proxy': {
+    process: { Env: path },
+    programs: { 'usr/local/bin/kube-proxy': program('kube-proxy') },
+    hasBusybox: false,
+    packages: ['nftables'],
+  },
 } as const satisfies Record<string, Image>;
 
 /** Images of Kubernetes' conformance specs: `tests/conformance/nodes/images.ts` has their names there. */

@@ -9,6 +9,7 @@ import { starter } from './starter.ts';
 
 export interface AddonSettings {
   readonly images: ControlPlaneClassSpec['images'];
+  readonly kubeProxy?: ControlPlaneClassSpec['kubeProxy'];
   /** Absent: nodes cannot join the control plane through a port. */
   readonly nodes: { readonly endpoint: string; readonly serviceCidr: string } | undefined;
 }
@@ -24,11 +25,11 @@ const builders: Readonly<Record<string, (settings: AddonSettings) => Built>> = {
     if (image === undefined) return withoutImage('coredns', 'coredns');
     return { text: corednsManifests({ image, dnsAddress: dnsAddress(nodes.serviceCidr) }) };
   },
-  'kube-proxy': ({ images, nodes }) => {
+  'kube-proxy': ({ images, nodes, kubeProxy }) => {
     if (!nodes) return withoutNodes('kube-proxy');
     const image = images?.kubeProxy;
     if (image === undefined) return withoutImage('kube-proxy', 'kubeProxy');
-    return { text: kubeProxyManifests({ image, server: nodes.endpoint }) };
+    return { text: kubeProxyManifests({ image, server: nodes.endpoint, settings: kubeProxy }) };
   },
   'konnectivity-agent': ({ images, nodes }) => {
     if (!nodes) return withoutNodes('konnectivity-agent');

@@ -3,13 +3,16 @@
  * a cluster that kubeadm created. kube-proxy connects to the port of the control plane, because it implements the service network itself.
  */
 
+import type { ControlPlaneClassSpec } from '../api/index.ts';
+
 export interface KubeProxyOptions {
   readonly image: string;
+  readonly settings: ControlPlaneClassSpec['kubeProxy'];
   /** URL of the port of the control plane. */
   readonly server: string;
 }
 
-export const kubeProxyManifests = ({ image, server }: KubeProxyOptions): string => `
+export const kubeProxyManifests = ({ image, server, settings = {} }: KubeProxyOptions): string => `
 apiVersion: v1
 kind: ServiceAccount
 metadata: { namespace: kube-system, name: kube-proxy }
@@ -63,6 +66,8 @@ data:
     bindAddress: 0.0.0.0
     clientConnection:
       kubeconfig: /var/lib/kube-proxy/kubeconfig.conf
+    mode: ${JSON.stringify(settings.mode ?? '')}
+    conntrack: ${JSON.stringify(settings.conntrack ?? {})}
 ---
 apiVersion: apps/v1
 kind: DaemonSet

@@ -85,6 +85,15 @@ test('coredns and kube-proxy are applied when nodes are enabled and their images
   assert.ok(daemons?.template.spec?.hostNetwork);
   const { data } = await inside.get(ConfigMap, system('kube-proxy'));
   assert.match(data!['kubeconfig.conf']!, /^ {4}server: https:\/\/10\.1\.2\.3:7500$/m);
+  assert.match(data!['config.conf']!, /^mode: ""\nconntrack: \{\}$/m);
+  await change({ kubeProxy: { mode: 'nftables', conntrack: { maxPerCore: 0, min: 0 } } });
+  await until(
+    inside,
+    ConfigMap,
+    'kube-proxy',
+    (one) => /^mode: "nftables"\nconntrack: \{"maxPerCore":0,"min":0\}$/m.test(one?.data?.['config.conf'] ?? ''),
+    'kube-system',
+  );
   for (const name of ['coredns', 'kube-proxy']) await inside.get(ServiceAccount, system(name));
   await change({ addons: ['kube-proxy'] });
   await condition(platform, 'Applied', 'kube-proxy');

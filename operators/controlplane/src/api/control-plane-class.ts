@@ -42,6 +42,8 @@ export interface ControlPlaneClassSpec {
   addons?: string[];
   /** Images of the addons coredns, kube-proxy and konnectivity-agent. */
   images?: ClassImages;
+  /** Settings of the addon kube-proxy. */
+  kubeProxy?: KubeProxySettings;
   /** Deletion policy of control planes that do not set spec.deletionPolicy. Defaults to Retain. */
   deletionPolicy?: DeletionPolicy;
   /** Credentials and role of the administrator of a control plane. */
@@ -83,6 +85,33 @@ export interface ClassImages {
    * @maxLength 512
    */
   konnectivityAgent?: string;
+}
+
+export interface KubeProxySettings {
+  /**
+   * How kube-proxy forwards connections to services: iptables, nftables or ipvs. The image must have the programs of the mode. If unset,
+   * kube-proxy chooses its default.
+   */
+  mode?: 'iptables' | 'nftables' | 'ipvs';
+  /** Limits of tracked connections. They are settings of the whole machine, also if the node is a container. */
+  conntrack?: ConntrackSettings;
+}
+
+export interface ConntrackSettings {
+  /**
+   * Tracked connections for each processor. 0 keeps the limit of the machine. If unset, kube-proxy uses 32768.
+   *
+   * @format int32
+   * @minimum 0
+   */
+  maxPerCore?: number;
+  /**
+   * Minimum of tracked connections, regardless of maxPerCore. If unset, kube-proxy uses 131072.
+   *
+   * @format int32
+   * @minimum 0
+   */
+  min?: number;
 }
 
 export interface ClassAuth {

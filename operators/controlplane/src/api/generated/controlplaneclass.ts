@@ -74,6 +74,39 @@ export const definition: CustomResourceDefinition = {
                       },
                     },
                   },
+                  kubeProxy: {
+                    description: 'Settings of the addon kube-proxy.',
+                    type: 'object',
+                    properties: {
+                      mode: {
+                        description:
+                          'How kube-proxy forwards connections to services: iptables, nftables or ipvs. The image must have the programs of the mode. If unset, kube-proxy chooses its default.',
+                        type: 'string',
+                        enum: ['iptables', 'nftables', 'ipvs'],
+                      },
+                      conntrack: {
+                        description:
+                          'Limits of tracked connections. They are settings of the whole machine, also if the node is a container.',
+                        type: 'object',
+                        properties: {
+                          maxPerCore: {
+                            description:
+                              'Tracked connections for each processor. 0 keeps the limit of the machine. If unset, kube-proxy uses 32768.',
+                            type: 'integer',
+                            format: 'int32',
+                            minimum: 0,
+                          },
+                          min: {
+                            description:
+                              'Minimum of tracked connections, regardless of maxPerCore. If unset, kube-proxy uses 131072.',
+                            type: 'integer',
+                            format: 'int32',
+                            minimum: 0,
+                          },
+                        },
+                      },
+                    },
+                  },
                   deletionPolicy: {
                     description:
                       'Deletion policy of control planes that do not set spec.deletionPolicy. Defaults to Retain.',

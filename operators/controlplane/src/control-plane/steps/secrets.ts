@@ -19,8 +19,8 @@ import type { Pass, Verdict } from '../world.ts';
 export async function secrets(pass: Pass): Promise<Verdict | undefined> {
   // Controllers publish the CA of the kubeconfig to pods, which also connect to the port of the tenant.
   pass.servingCa = `${pass.nodes?.ca ?? ''}${await pass.world.host.servingCa()}`;
-  const { addons = [], images } = pass.class?.spec ?? {};
-  pass.bundles = await bundlesOf(pass.client, addons, { images, nodes: pass.nodes });
+  const { addons = [], images, kubeProxy } = pass.class?.spec ?? {};
+  pass.bundles = await bundlesOf(pass.client, addons, { images, kubeProxy, nodes: pass.nodes });
   pass.secrets = await read(pass, pass.client);
   // Nothing was done yet for a new tenant.
   if (pass.isTenantNew || !(await isAnythingDue(pass))) return undefined;
