@@ -6,7 +6,7 @@
  *   --skip REGEX     not specs whose name matches it
  *   --nodes          all 446 specs, on a control plane with two real nodes; the results are kept in a file and compared
  *   --real           with --nodes: on the real control plane instead of one of Hangar
- *   --processes N    with --nodes: processes of the test program at a time (4)
+ *   --processes N    with --nodes: processes of the test program at a time (6)
  *   --continue       with --nodes: only specs that have no result so far
  *   --failed         with --nodes: only specs that failed or have no result so far
  */
@@ -22,7 +22,7 @@ const { values } = parseArgs({
     skip: { type: 'string' },
     nodes: { type: 'boolean', default: false },
     real: { type: 'boolean', default: false },
-    processes: { type: 'string', default: '4' },
+    processes: { type: 'string', default: '6' },
     continue: { type: 'boolean', default: false },
     failed: { type: 'boolean', default: false },
   },

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 
 export interface Spec {
   readonly name: string;
-  /** Duration on the real control plane. */
+  /** Measured duration, for batches and their time limits. */
   readonly seconds: number;
   /** It waits without work: for five minutes of history to be compacted, or for a full resync. */
   readonly isWaiting: boolean;
