@@ -27,6 +27,8 @@ export const annotations = {
   rendered: `${own}/rendered`,
   /** On Secrets: digest of the request of the certificate. */
   request: `${own}/request`,
+  /** On the Secret with the kubeconfig: digest of the objects that exist inside the control plane. */
+  workload: `${own}/workload`,
   /** On pod templates: digest of files that the program reads only at its start. */
   files: `${own}/files`,
 } as const;

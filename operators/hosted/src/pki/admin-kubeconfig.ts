@@ -1,0 +1,42 @@
+/** The kubeconfig of the administrator: a short-lived client certificate, which is renewed. */
+
+import type { Secret } from '@hangar/client/kinds/core-v1';
+import { kubeconfig, pooled } from '@hangar/pki';
+import type { KeyPair, World } from '@hangar/pki';
+import { annotations } from '../api/index.ts';
+import { lifetimeOf, renewsAtMs, requestDigest } from './certificates.ts';
+import { base64, textIn } from './secrets.ts';
+
+const lifetimeDays = 30;
+const user = 'kubernetes-admin';
+
+export interface KubeconfigRequest {
+  /** Name of the cluster in the kubeconfig. */
+  readonly name: string;
+  readonly server: string;
+}
+
+export const kubeconfigDigest = (request: KubeconfigRequest, authority: KeyPair): string =>
+  requestDigest({ ...request, user }, authority);
+
+/** Returns the data of the Secret: the key that Cluster API reads. */
+export async function adminKubeconfig(
+  { name, server }: KubeconfigRequest,
+  authority: KeyPair,
+  world: World,
+): Promise<Record<string, string>> {
+  const days = lifetimeOf(authority, lifetimeDays, world.clock.now());
+  const request = { commonName: user, organizations: ['system:masters'], usage: 'client' as const, days };
+  const credentials = await pooled.issueCertificate(authority, request, world);
+  const text = kubeconfig({ name, user: `${name}-admin`, server, authority: authority.certificate, credentials });
+  return { value: base64(text) };
+}
+
+/** Milliseconds since 1970. 0: the kubeconfig has no certificate. */
+export function kubeconfigRenewsAtMs(secret: Secret): number {
+  const [, data = ''] = /client-certificate-data: (\S+)/.exec(textIn(secret, 'value')) ?? [];
+  return renewsAtMs(Buffer.from(data, 'base64').toString());
+}
+
+export const isKubeconfigCurrent = (secret: Secret, digest: string, nowMs: number): boolean =>
+  secret.metadata.annotations?.[annotations.request] === digest && kubeconfigRenewsAtMs(secret) > nowMs;
