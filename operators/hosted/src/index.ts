@@ -1,8 +1,13 @@
 /**
  * The operator of hosted control planes: a control-plane provider of Cluster API, which also works without Cluster API.
  *
- *   api/      types, kinds and names; the definitions are generated from them
- *   render/   from a control plane to the objects of its components
+ *   api/             types, kinds and names; the definitions are generated from them
+ *   render/          from a control plane to the objects of its components
+ *   pki/             authorities, certificates and kubeconfigs in Secrets
+ *   control-plane/   the reconciler: its README lists the phases
+ *   workload/        objects inside the control plane
+ *   operator.ts      the controller on one manager
+ *   rbac.ts          the rights that it needs
  */
 
 export * from './api/index.ts';
@@ -10,3 +15,6 @@ export { HostedError } from './errors.ts';
 export type { HostedErrorCode } from './errors.ts';
 export { definitions } from './api/generated/index.ts';
 export * from './render/index.ts';
+export { hostedOperator } from './operator.ts';
+export type { HostedOperatorOptions } from './operator.ts';
+export { clusterApiRules, electionRules, hostedRules } from './rbac.ts';

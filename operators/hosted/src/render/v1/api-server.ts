@@ -19,7 +19,7 @@ import type { Plane } from '../plane.ts';
 import { auditArguments, auditProxyContainers } from './audit.ts';
 import { folders, ports } from './defaults.ts';
 import { networkPolicies } from './network-policies.ts';
-import { isPublicAddress } from './networks.ts';
+import { isPublicAddress } from '../../addresses.ts';
 import {
   argumentsOf,
   containerOf,

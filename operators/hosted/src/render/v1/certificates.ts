@@ -4,7 +4,7 @@ import type { CertificateWish } from '../contract.ts';
 import { apiServiceHost, apiServiceName, certificateNames, etcdClientHost, etcdMembers } from '../names.ts';
 import type { Plane } from '../plane.ts';
 import { etcdReplicas } from './etcd.ts';
-import { serviceAddress } from './networks.ts';
+import { nthAddress } from '../../addresses.ts';
 
 export function certificates(plane: Plane): CertificateWish[] {
   const names = certificateNames(plane);
@@ -56,7 +56,14 @@ function apiServerHosts(plane: Plane): string[] {
   ];
   const endpoint = plane.endpoint ? [plane.endpoint.host] : [];
   return [
-    ...new Set([...inside, ...serviceCidrs.map(serviceAddress), ...service, 'localhost', '127.0.0.1', ...endpoint]),
+    ...new Set([
+      ...inside,
+      ...serviceCidrs.map((cidr) => nthAddress(cidr, 1)),
+      ...service,
+      'localhost',
+      '127.0.0.1',
+      ...endpoint,
+    ]),
   ];
 }
 

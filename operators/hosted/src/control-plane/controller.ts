@@ -1,0 +1,70 @@
+/** The controller of HostedControlPlanes. */
+
+import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
+import { ConfigMap, Secret, Service } from '@hangar/client/kinds/core-v1';
+import { NetworkPolicy } from '@hangar/client/kinds/networking-v1';
+import { PodDisruptionBudget } from '@hangar/client/kinds/policy-v1';
+import type { ApiObject } from '@hangar/client';
+import { kindOptions } from '@hangar/runtime';
+import type { KindOptions, Manager, Predicate, RequestLike, WatchesOptions } from '@hangar/runtime';
+import { isDeepStrictEqual } from 'node:util';
+import { clusterNameLabel, HostedControlPlane } from '../api/index.ts';
+import type { ClusterObject } from '../render/index.ts';
+import type { World } from './pass.ts';
+import { hostedControlPlaneReconciler } from './reconcile.ts';
+
+const owned = [Service, Secret, ConfigMap, Deployment, StatefulSet, PodDisruptionBudget, NetworkPolicy] as const;
+
+/** Only objects of control planes are cached. */
+export const hostedCaches: readonly KindOptions[] = owned.map((kind) =>
+  kindOptions(kind as never, { labelSelector: clusterNameLabel }),
+);
+
+/** Ignores changes of the status alone, which the reconciler itself writes. */
+const notStatusAlone: Predicate<HostedControlPlane> = {
+  update({ metadata: before }, { metadata: after }) {
+    if (before.resourceVersion === after.resourceVersion || before.generation !== after.generation) return true;
+    const parts = ({ labels, annotations, ownerReferences, deletionTimestamp }: typeof before) => [
+      labels,
+      annotations,
+      ownerReferences,
+      deletionTimestamp,
+    ];
+    return !isDeepStrictEqual(parts(before), parts(after));
+  },
+};
+
+export interface HostedControllerOptions extends World {
+  /** Maximum number of concurrent reconciles. */
+  readonly concurrency: number;
+}
+
+/** The cache of the manager must have `hostedCaches`. */
+export function addHostedController(manager: Manager, { concurrency, ...world }: HostedControllerOptions): void {
+  const { clusterKind } = world;
+  const clusters: WatchesOptions<ClusterObject>[] = clusterKind ? [{ kind: clusterKind, map: controlPlanesOf }] : [];
+  manager.controller<HostedControlPlane, ApiObject[], ClusterObject[]>({
+    name: 'hostedcontrolplane',
+    for: { kind: HostedControlPlane, where: notStatusAlone },
+    owns: [...owned] as never,
+    watches: clusters as never,
+    reconcile: hostedControlPlaneReconciler(world),
+    concurrency,
+  });
+}
+
+function controlPlanesOf({ spec, metadata }: ClusterObject): RequestLike[] {
+  const {
+    kind,
+    name,
+    namespace = metadata.namespace,
+  } = (spec as { controlPlaneRef?: ControlPlaneReference })?.controlPlaneRef ?? {};
+  return kind === 'HostedControlPlane' && name !== undefined ? [{ namespace, name }] : [];
+}
+
+/** `apiVersion` in v1beta1, `apiGroup` in v1beta2: the kind is enough here. */
+interface ControlPlaneReference {
+  readonly kind?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+}

@@ -1,0 +1,113 @@
+/**
+ * The operator ends before and after every write of its reconciler: when a control plane is created and when it is upgraded. The next
+ * operator completes the work, and then writes nothing more.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Secret } from '@hangar/client/kinds/core-v1';
+import { CodedError, Failpoints } from '@hangar/core';
+import { HostedControlPlane } from '../api/index.ts';
+import { namespace, startTestPlatform } from '../testing/platform.ts';
+import type { TestPlatform } from '../testing/platform.ts';
+import { until, untilReady } from '../testing/until.ts';
+
+/** Records the failpoints that an undisturbed run passes. */
+class Recorded extends Failpoints {
+  readonly names = new Set<string>();
+
+  override hit(name: string): void {
+    this.names.add(name);
+    super.hit(name);
+  }
+}
+
+/** Runs `act` with an operator that ends at the failpoint. */
+async function endedAt(platform: TestPlatform, failpoint: string, act: () => Promise<unknown>): Promise<void> {
+  const failpoints = new Failpoints();
+  const ended = Promise.withResolvers<void>();
+  failpoints.arm(failpoint, { times: 1, run: ended.resolve, throws: new CodedError('Aborted', 'the process ended') });
+  const operator = platform.start(failpoints);
+  await act();
+  await ended.promise;
+  await operator.stop();
+}
+
+async function recorded(platform: TestPlatform, act: () => Promise<unknown>): Promise<string[]> {
+  const failpoints = new Recorded();
+  const operator = platform.start(failpoints);
+  await act();
+  await operator.stop();
+  return [...failpoints.names].sort();
+}
+
+const create = ({ client }: TestPlatform, name: string, version = 'v1.36.4') =>
+  client.create(HostedControlPlane, { metadata: { namespace, name }, spec: { version, replicas: 1 } });
+
+/** The next operator completes the work. */
+async function completes(platform: TestPlatform, name: string, version: string): Promise<void> {
+  const { client } = platform;
+  const next = platform.start();
+  await until(client, name, ({ status }) => status?.version === version);
+  const { spec } = await untilReady(client, name);
+  assert.equal(spec.version, version);
+  for (const suffix of ['ca', 'etcd', 'proxy', 'sa', 'kubeconfig']) {
+    await client.get(Secret, { namespace, name: `${name}-${suffix}` });
+  }
+  await next.stop();
+}
+
+/** Control planes that are complete are not written again. */
+async function nothingMore(platform: TestPlatform): Promise<void> {
+  const first = platform.start();
+  await platform.quiet();
+  await first.stop();
+  platform.forget();
+  const second = platform.start();
+  await platform.quiet();
+  assert.deepEqual(platform.writes, []);
+  await second.stop();
+}
+
+test('an operator that ends at any write while it creates a control plane leaves one that another operator completes', async () => {
+  await using platform = await startTestPlatform();
+  const names = await recorded(platform, async () => {
+    await create(platform, 'first');
+    await untilReady(platform.client, 'first');
+  });
+  assert.ok(names.length >= 90, `${names.length} failpoints`);
+  for (const [at, failpoint] of names.entries()) {
+    const name = `p${at}`;
+    await endedAt(platform, failpoint, () => create(platform, name));
+    await completes(platform, name, 'v1.36.4');
+    // Some stay until the end; each of them costs every later operator a pass.
+    if (at % 10 !== 0) await platform.client.delete(HostedControlPlane, { namespace, name });
+  }
+  await nothingMore(platform);
+});
+
+test('an operator that ends at any write while it upgrades a control plane leaves one that another operator completes', async () => {
+  await using platform = await startTestPlatform();
+  const { client } = platform;
+  const upgrade = (name: string) =>
+    client.patch(HostedControlPlane, { namespace, name }, { type: 'merge', body: { spec: { version: 'v1.36.4' } } });
+  const created = async (name: string): Promise<void> => {
+    const operator = platform.start();
+    await create(platform, name, 'v1.35.0');
+    await untilReady(client, name);
+    await operator.stop();
+  };
+  await created('first');
+  const names = await recorded(platform, async () => {
+    await upgrade('first');
+    await until(client, 'first', ({ status }) => status?.version === 'v1.36.4');
+  });
+  assert.ok(names.length >= 10, `${names.length} failpoints`);
+  for (const [at, failpoint] of names.entries()) {
+    const name = `p${at}`;
+    await created(name);
+    await endedAt(platform, failpoint, () => upgrade(name));
+    await completes(platform, name, 'v1.36.4');
+  }
+  await nothingMore(platform);
+});

@@ -1,0 +1,249 @@
+/** Bad input and faults: a condition names the fault, nothing is deleted, and the control plane recovers when the fault is fixed. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Client } from '@hangar/client';
+import { Deployment } from '@hangar/client/kinds/apps-v1';
+import { Node, Pod, Secret, Service } from '@hangar/client/kinds/core-v1';
+import { systemClock, systemRandom } from '@hangar/core';
+import { createAuthority } from '@hangar/pki';
+import { findCondition } from '@hangar/runtime';
+import { clusterSecretType, HostedControlPlane } from '../api/index.ts';
+import { base64, textIn } from '../pki/secrets.ts';
+import { Cluster, installClusterApi } from '../testing/cluster-api.ts';
+import { namespace, startTestPlatform } from '../testing/platform.ts';
+import type { TestPlatform } from '../testing/platform.ts';
+import { until, untilReady, untilReason } from '../testing/until.ts';
+
+const key = { namespace, name: 'demo' };
+const world = { clock: systemClock, random: systemRandom };
+const authority = createAuthority('kubernetes', 10, world);
+const pair = { 'tls.crt': base64(authority.certificate), 'tls.key': base64(authority.key) };
+
+const create = (client: Client, spec: Partial<HostedControlPlane['spec']> = {}, name = 'demo') =>
+  client.create(HostedControlPlane, {
+    metadata: { namespace, name },
+    spec: { version: 'v1.36.4', replicas: 1, ...spec },
+  });
+const change = (client: Client, spec: object) =>
+  client.patch(HostedControlPlane, key, { type: 'merge', body: { spec } });
+const authoritySecret = (client: Client, data: Record<string, string>, type = clusterSecretType) =>
+  client.create(Secret, { metadata: { namespace, name: 'demo-ca' }, type, data });
+
+async function withPlatform(
+  run: (platform: TestPlatform) => Promise<void>,
+  options?: Parameters<typeof startTestPlatform>[0],
+): Promise<void> {
+  await using platform = await startTestPlatform(options);
+  platform.start();
+  await run(platform);
+}
+
+describe('authorities', () => {
+  test('an authority of the user signs the certificates, and is not changed', () =>
+    withPlatform(async ({ client }) => {
+      const before = await authoritySecret(client, pair);
+      await create(client);
+      await untilReady(client);
+      const after = await client.get(Secret, { namespace, name: 'demo-ca' });
+      assert.equal(after.metadata.resourceVersion, before.metadata.resourceVersion);
+      const serving = await client.get(Secret, { namespace, name: 'demo-apiserver' });
+      assert.equal(textIn(serving, 'ca.crt'), authority.certificate);
+    }));
+
+  test('a Secret of the wrong type is reported, and used when it is replaced', () =>
+    withPlatform(async ({ client }) => {
+      await authoritySecret(client, pair, 'Opaque');
+      await create(client);
+      const { status } = await untilReason(client, 'CACertificatesReady', 'WrongSecretType');
+      assert.match(findCondition(status!.conditions, 'Ready')!.message, /Secret "team\/demo-ca" has type Opaque/);
+      assert.equal(findCondition(status!.conditions, 'CertificatesReady')!.reason, 'Waiting');
+      await client.delete(Secret, { namespace, name: 'demo-ca' });
+      await authoritySecret(client, pair);
+      await change(client, { replicas: 2 });
+      await untilReady(client);
+    }));
+
+  test('a missing key of an authority is reported', () =>
+    withPlatform(async ({ client }) => {
+      await authoritySecret(client, { 'tls.crt': pair['tls.crt'] });
+      await create(client);
+      await untilReason(client, 'CACertificatesReady', 'MissingCAKey');
+    }));
+
+  test('a Secret of another owner with the name of a certificate is not replaced', () =>
+    withPlatform(async ({ client }) => {
+      const metadata = { namespace, name: 'demo-apiserver' };
+      const before = await client.create(Secret, { metadata, data: { mine: base64('x') } });
+      await create(client);
+      await untilReason(client, 'CertificatesReady', 'ObjectConflict');
+      const after = await client.get(Secret, metadata);
+      assert.equal(after.metadata.resourceVersion, before.metadata.resourceVersion);
+      await client.delete(Secret, metadata);
+      await change(client, { replicas: 2 });
+      await untilReady(client);
+    }));
+});
+
+describe('the spec', () => {
+  test('a version that the operator does not support is refused before anything is created', () =>
+    withPlatform(async ({ client }) => {
+      await create(client, { version: 'v1.99.0' });
+      const { status } = await untilReason(client, 'Ready', 'UnsupportedVersion');
+      assert.match(findCondition(status!.conditions, 'Ready')!.message, /v1\.33 to v1\.36/);
+      assert.deepEqual((await client.list(Secret, { namespace })).items, []);
+    }));
+
+  test('a reserved argument is refused by name', () =>
+    withPlatform(async ({ client }) => {
+      await create(client, { deployment: { scheduler: { args: { kubeconfig: '/mine', v: '4' } } } });
+      const { status } = await untilReason(client, 'Ready', 'ReservedArgument');
+      assert.match(findCondition(status!.conditions, 'Ready')!.message, /arguments kubeconfig of kube-scheduler/);
+      await change(client, { deployment: { scheduler: { args: { kubeconfig: null } } } });
+      await untilReady(client);
+    }));
+
+  test('a name that is too long for derived names is refused', () =>
+    withPlatform(async ({ client }) => {
+      const name = 'n'.repeat(48);
+      await create(client, {}, name);
+      await untilReason(client, 'Ready', 'NameTooLong', name);
+    }));
+
+  test('the token of an audit webhook must exist in the namespace', () =>
+    withPlatform(async ({ client }) => {
+      const targets = [{ server: 'https://audit.example.com', authentication: { secretName: 'audit-token' } }];
+      const audit = { policy: { rules: [{ level: 'Metadata' as const }] }, webhook: { targets } };
+      await create(client, { deployment: { apiServer: { audit } } });
+      await untilReason(client, 'APIServerDeploymentsReady', 'AuditTokenMissing');
+      await client.create(Secret, {
+        metadata: { namespace, name: 'audit-token' },
+        data: { token: base64('of-the-audit') },
+      });
+      await change(client, { replicas: 2 });
+      await untilReady(client);
+      const secret = await client.get(Secret, { namespace, name: 'demo-audit' });
+      assert.match(textIn(secret, 'webhook.conf'), /of-the-audit/);
+    }));
+
+  test('a Secret of another namespace is not read', () =>
+    withPlatform(async ({ client }) => {
+      const authentication = { secretName: 'a', secretNamespace: 'kube-system' };
+      const webhook = { targets: [{ server: 'https://audit.example.com', authentication }] };
+      await create(client, {
+        deployment: { apiServer: { audit: { policy: { rules: [{ level: 'None' }] }, webhook } } },
+      });
+      await untilReason(client, 'APIServerDeploymentsReady', 'AuditTokenForbidden');
+    }));
+});
+
+describe('the endpoint', () => {
+  test('waits for the address of a load balancer', () =>
+    withPlatform(
+      async ({ client }) => {
+        await create(client);
+        await untilReason(client, 'SyncControlPlaneEndpointReady', 'WaitingForLoadBalancer');
+        const body = { status: { loadBalancer: { ingress: [{ ip: '192.0.2.9' }] } } };
+        await client.status.patch(Service, { namespace, name: 'apiserver-demo' }, { type: 'merge', body });
+        const { spec } = await untilReady(client);
+        assert.deepEqual(spec.controlPlaneEndpoint, { host: '192.0.2.9', port: 6443 });
+        const { args } = (await client.get(Deployment, { namespace, name: 'demo-apiserver' })).spec!.template.spec!
+          .containers[0]!;
+        assert.ok(args!.includes('--advertise-address=192.0.2.9'));
+      },
+      { serviceType: 'LoadBalancer' },
+    ));
+
+  test('a node without an address is reported for a Service of type NodePort', () =>
+    withPlatform(
+      async ({ client }) => {
+        await client.create(Node, { metadata: { name: 'worker' } });
+        await create(client);
+        await untilReason(client, 'SyncControlPlaneEndpointReady', 'NodeAddressMissing');
+        const body = { status: { addresses: [{ type: 'InternalIP', address: '192.0.2.3' }] } };
+        await client.status.patch(Node, { name: 'worker' }, { type: 'merge', body });
+        await change(client, { replicas: 2 });
+        const { spec } = await untilReady(client);
+        const service = await client.get(Service, { namespace, name: 'apiserver-demo' });
+        assert.deepEqual(spec.controlPlaneEndpoint, { host: '192.0.2.3', port: service.spec!.ports![0]!.nodePort });
+      },
+      { serviceType: 'NodePort' },
+    ));
+});
+
+test('an image that cannot be pulled is reported with the pod and the image', () =>
+  withPlatform(async ({ client, workloads }) => {
+    workloads.holdBack = /etcd/;
+    const labels = { 'cluster.x-k8s.io/cluster-name': 'demo', 'app.kubernetes.io/component': 'etcd' };
+    const metadata = { namespace, name: 'demo-etcd-0', labels };
+    await client.create(Pod, { metadata, spec: { containers: [{ name: 'etcd', image: 'example.com/etcd:none' }] } });
+    const waiting = { reason: 'ImagePullBackOff', message: 'not found' };
+    const status = {
+      containerStatuses: [
+        {
+          name: 'etcd',
+          image: 'example.com/etcd:none',
+          imageID: '',
+          ready: false,
+          restartCount: 0,
+          state: { waiting },
+        },
+      ],
+    };
+    await client.status.patch(Pod, metadata, { type: 'merge', body: { status } });
+    await create(client);
+    const { status: after } = await untilReason(client, 'EtcdClusterReady', 'ImagePullFailed');
+    assert.match(findCondition(after!.conditions, 'EtcdClusterReady')!.message, /example\.com\/etcd:none: not found/);
+    workloads.holdBack = undefined;
+    await workloads.refresh();
+    await untilReady(client);
+  }));
+
+describe('with Cluster API', () => {
+  const platformWithClusterApi = (run: (platform: TestPlatform) => Promise<void>) => async (): Promise<void> => {
+    await using platform = await startTestPlatform({ clusterApi: 'v1beta2' });
+    await installClusterApi(platform.client);
+    platform.start();
+    await run(platform);
+  };
+
+  test(
+    'a control plane waits for its Cluster, takes its name, networks and address, and obeys its pause',
+    platformWithClusterApi(async ({ client }) => {
+      await create(client);
+      await untilReason(client, 'Ready', 'WaitingForCluster');
+      const cluster = await client.create(Cluster, {
+        metadata: { namespace, name: 'prod' },
+        spec: {
+          paused: true,
+          controlPlaneRef: { kind: 'HostedControlPlane', name: 'demo' },
+          clusterNetwork: { services: { cidrBlocks: ['10.50.0.0/16'] } },
+          controlPlaneEndpoint: { host: 'prod.example.com', port: 443 },
+        },
+      });
+      const { apiVersion, kind, metadata } = cluster;
+      const owner = { apiVersion, kind, name: metadata.name!, uid: metadata.uid! };
+      const body = { metadata: { ownerReferences: [owner] } };
+      await client.patch(HostedControlPlane, key, { type: 'merge', body });
+      await until(client, 'demo', ({ status }) => findCondition(status?.conditions, 'Paused')?.status === 'True');
+      assert.deepEqual((await client.list(Secret, { namespace })).items, []);
+      await client.patch(Cluster, { namespace, name: 'prod' }, { type: 'merge', body: { spec: { paused: false } } });
+      const { spec } = await untilReady(client);
+      assert.deepEqual(spec.controlPlaneEndpoint, { host: 'prod.example.com', port: 443 });
+      const kubeconfig = await client.get(Secret, { namespace, name: 'prod-kubeconfig' });
+      assert.match(textIn(kubeconfig, 'value'), /server: https:\/\/prod\.example\.com:443/);
+      const { args } = (await client.get(Deployment, { namespace, name: 'prod-apiserver' })).spec!.template.spec!
+        .containers[0]!;
+      assert.ok(args!.includes('--service-cluster-ip-range=10.50.0.0/16'));
+    }),
+  );
+
+  test(
+    'an annotation runs a control plane without a Cluster',
+    platformWithClusterApi(async ({ client }) => {
+      const metadata = { ...key, annotations: { 'hosted.hangar.dev/standalone': 'true' } };
+      await client.create(HostedControlPlane, { metadata, spec: { version: 'v1.36.4' } });
+      await untilReady(client);
+    }),
+  );
+});

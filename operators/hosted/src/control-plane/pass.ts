@@ -1,0 +1,77 @@
+/** The inputs of a pass of the reconciler, and its intermediate results. Steps read and fill it, in their order. */
+
+import type { Client, Kind, Reader } from '@hangar/client';
+import type { Clock, Random } from '@hangar/core';
+import type { KeyPair } from '@hangar/pki';
+import type { HostedControlPlane, ServiceType } from '../api/index.ts';
+import type { Fault } from '../fault.ts';
+import type { ClusterObject, Plane, Rendering } from '../render/index.ts';
+import type { DeploymentReport } from './rollout.ts';
+import type { Writes } from './writes.ts';
+
+/** The same for all passes. */
+export interface World {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly writes: Writes;
+  /** Type of Services if the spec has none. */
+  readonly serviceType: ServiceType;
+  /** Opens a client of the API server of a control plane, as an administrator. Closed by its user. */
+  readonly connect: (access: PlaneAccess) => Promise<Client>;
+  /** The kind Cluster of Cluster API. Absent: Cluster API is not installed. */
+  readonly clusterKind?: Kind<ClusterObject> | undefined;
+}
+
+/** The authorities of a control plane, with their keys. */
+export interface Authorities {
+  readonly ca: KeyPair;
+  readonly etcd: KeyPair;
+  readonly proxy: KeyPair;
+}
+
+/** How the operator reaches the API server of a control plane. */
+export interface PlaneAccess {
+  readonly plane: Plane;
+  /** Of its authority. */
+  readonly credentials: KeyPair;
+  /** PEM. */
+  readonly authority: string;
+}
+
+/** One pass over one HostedControlPlane. */
+export interface Pass {
+  readonly world: World;
+  /** Reads from the cache. */
+  readonly client: Client;
+  /** Reads from the server, for objects that are not in the cache. */
+  readonly apiReader: Reader;
+  readonly signal: AbortSignal;
+  /** As read, or as returned by the last write. */
+  hostedControlPlane: HostedControlPlane;
+  cluster: ClusterObject | undefined;
+  plane: Plane;
+  rendering: Rendering;
+  authorities?: Authorities;
+  /** Digest of the key of service accounts, which programs read at their start. */
+  serviceAccountDigest?: string;
+  /** Digest of the audit files. */
+  auditDigest?: string;
+  /** etcd is being updated or lacks members: nothing else is disrupted. */
+  isEtcdBusy?: boolean;
+  apiServer?: DeploymentReport;
+  /** All components have the version of the spec. */
+  isVersionComplete?: boolean;
+  /** Times of the next pass without an event, in milliseconds since 1970. */
+  readonly wakeUps: number[];
+}
+
+/** Why a phase is not complete. */
+export interface Verdict extends Fault {
+  /** True: later phases are independent and continue. Absent: they wait. */
+  readonly isPartial?: boolean;
+  /** No event reports the change: requeue after this delay. */
+  readonly requeueAfterMs?: number;
+}
+
+/** Undefined: the phase is complete. */
+export type Step = (pass: Pass) => Promise<Verdict | undefined> | Verdict | undefined;

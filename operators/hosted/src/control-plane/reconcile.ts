@@ -1,0 +1,152 @@
+/**
+ * Reconciles a HostedControlPlane: runs the phases in their order, then writes one status, and only if it differs. After an interruption
+ * the next pass finds the objects of the completed phases and continues.
+ */
+
+import { find, keyOf } from '@hangar/client';
+import { asError, hasCode } from '@hangar/core';
+import { isBeingDeleted } from '@hangar/runtime';
+import type { ReconcileContext, Reconciler, Request, Result } from '@hangar/runtime';
+import { annotations, HostedControlPlane, pausedAnnotation } from '../api/index.ts';
+import { isFault } from '../fault.ts';
+import type { Fault } from '../fault.ts';
+import { newestRendering, planeOf, renderings } from '../render/index.ts';
+import type { ClusterObject } from '../render/index.ts';
+import { clusterOf, nameOf } from './cluster.ts';
+import { statusAfter, statusWithout } from './conditions.ts';
+import type { Phase } from './conditions.ts';
+import type { Pass, Verdict, World } from './pass.ts';
+import { specFault } from './spec-fault.ts';
+import { steps } from './steps/index.ts';
+import { writeStatus } from './write-status.ts';
+
+export const hostedControlPlaneReconciler =
+  (world: World): Reconciler =>
+  async (request, context) => {
+    try {
+      return await reconcile(world, request, context);
+    } catch (error) {
+      // A concurrent write or a stale cache: not an error.
+      if (hasCode(error, 'Conflict') || hasCode(error, 'AlreadyExists')) return { requeue: true };
+      throw error;
+    }
+  };
+
+async function reconcile(
+  world: World,
+  { namespace, name }: Request,
+  context: ReconcileContext,
+): Promise<Result | void> {
+  const { client, cluster: management, signal } = context;
+  const object = await find(client, HostedControlPlane, { namespace, name }, { signal });
+  // The garbage collector deletes the objects of a deleted control plane.
+  if (!object || isBeingDeleted(object)) return;
+  const write = (status: HostedControlPlane['status']) =>
+    writeStatus({ client, writes: world.writes, object, status: status!, signal });
+  const cluster = await clusterOf({ world, client, object, signal });
+  if (isFault(cluster)) return refuse(world, object, cluster, write);
+  if (isPaused(object, cluster.object)) {
+    const paused = { type: 'Paused', status: true, reason: 'Paused', message: 'the object or its Cluster is paused' };
+    return void (await write(statusWithout(object, [paused], world.clock)));
+  }
+  const started = await begin({ world, object, cluster: cluster.object, context });
+  if (isFault(started)) return refuse(world, object, started, write);
+  const pass: Pass = { world, client, apiReader: management.apiReader, signal, wakeUps: [], ...started };
+  const outcomes = new Map<Phase, Verdict | undefined>();
+  let failure: unknown;
+  try {
+    await runSteps(pass, outcomes);
+  } catch (error) {
+    if (signal.aborted || hasCode(error, 'Conflict') || hasCode(error, 'AlreadyExists')) throw error;
+    failure = error;
+  }
+  const current = pass.hostedControlPlane;
+  const status = statusAfter(pass, outcomes);
+  await writeStatus({ client, writes: world.writes, object: current, status, signal });
+  if (failure !== undefined) throw asError(failure);
+  return resultOf(pass, outcomes);
+}
+
+async function refuse(
+  world: World,
+  object: HostedControlPlane,
+  { reason, message }: Fault,
+  write: (status: HostedControlPlane['status']) => Promise<void>,
+): Promise<void> {
+  await write(statusWithout(object, [{ type: 'Ready', status: false, reason, message }], world.clock));
+}
+
+async function runSteps(pass: Pass, outcomes: Map<Phase, Verdict | undefined>): Promise<void> {
+  for (const [phase, step] of steps) {
+    try {
+      const verdict = await step(pass);
+      outcomes.set(phase, verdict);
+      if (verdict && !verdict.isPartial) return;
+    } catch (error) {
+      outcomes.set(phase, {
+        reason: 'ReconcileError',
+        message: `reconcile failed, retrying: ${asError(error).message}`,
+      });
+      throw error;
+    }
+  }
+}
+
+interface Beginning {
+  readonly world: World;
+  readonly object: HostedControlPlane;
+  readonly cluster: ClusterObject | undefined;
+  readonly context: ReconcileContext;
+}
+
+/** Records the name and the rendering on the object, once. Both stay for its lifetime; a new version adopts the newest rendering. */
+async function begin({
+  world,
+  object,
+  cluster,
+  context,
+}: Beginning): Promise<Pick<Pass, 'hostedControlPlane' | 'cluster' | 'plane' | 'rendering'> | Fault> {
+  const name = nameOf(object, cluster);
+  if (isFault(name)) return name;
+  const noted = object.metadata.annotations?.[annotations.rendering];
+  const isUpgrade = object.status?.version !== undefined && object.status.version !== object.spec.version;
+  const version = noted === undefined || isUpgrade ? newestRendering : noted;
+  const rendering = renderings.get(version);
+  if (!rendering) {
+    const known = [...renderings.keys()].join(', ');
+    return {
+      reason: 'UnknownRendering',
+      message: `annotation ${annotations.rendering} is ${version}: this operator supports ${known}`,
+    };
+  }
+  const plane = planeOf(object, { name, cluster, serviceType: world.serviceType });
+  const fault = specFault(plane, rendering);
+  if (fault) return fault;
+  const wanted = { [annotations.rendering]: version, [annotations.clusterName]: name };
+  const isNoted = Object.entries(wanted).every(([key, value]) => object.metadata.annotations?.[key] === value);
+  const hostedControlPlane = isNoted ? object : await note(world, object, wanted, context);
+  return { hostedControlPlane, cluster, plane, rendering };
+}
+
+async function note(
+  { writes }: World,
+  object: HostedControlPlane,
+  wanted: Readonly<Record<string, string>>,
+  { client, signal }: ReconcileContext,
+): Promise<HostedControlPlane> {
+  const { uid, resourceVersion } = object.metadata;
+  const body = { metadata: { uid, resourceVersion, annotations: wanted } };
+  return writes.make('annotations', () =>
+    client.patch(HostedControlPlane, keyOf(object), { type: 'merge', body }, { signal }),
+  );
+}
+
+const isPaused = ({ metadata }: HostedControlPlane, cluster: ClusterObject | undefined): boolean =>
+  metadata.annotations?.[pausedAnnotation] !== undefined || cluster?.spec?.paused === true;
+
+function resultOf({ wakeUps, world }: Pass, outcomes: ReadonlyMap<Phase, Verdict | undefined>): Result {
+  const delays = [...outcomes.values()].flatMap((verdict) => verdict?.requeueAfterMs ?? []);
+  const times = wakeUps.map((atMs) => atMs - world.clock.now());
+  const all = [...delays, ...times];
+  return all.length === 0 ? {} : { requeueAfterMs: Math.max(1, Math.min(...all)) };
+}

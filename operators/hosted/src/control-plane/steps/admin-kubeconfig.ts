@@ -1,0 +1,36 @@
+/** Phase AdminKubeconfig: the Secret that Cluster API and users read. */
+
+import { Secret } from '@hangar/client/kinds/core-v1';
+import { isControlledBy } from '@hangar/runtime';
+import { clusterSecretType } from '../../api/index.ts';
+import {
+  adminKubeconfig,
+  isKubeconfigCurrent,
+  kubeconfigDigest,
+  kubeconfigRenewsAtMs,
+} from '../../pki/admin-kubeconfig.ts';
+import { endpointUrl } from '../../endpoint-url.ts';
+import { adminKubeconfigName } from '../../render/index.ts';
+import { conflictFault, findObject } from '../apply.ts';
+import type { Pass, Verdict } from '../pass.ts';
+import { putSecret } from './certificates.ts';
+
+export async function adminKubeconfigSecret(pass: Pass): Promise<Verdict | undefined> {
+  const { plane, world, authorities, hostedControlPlane } = pass;
+  const request = { name: plane.name, server: endpointUrl(plane.endpoint!) };
+  const digest = kubeconfigDigest(request, authorities!.ca);
+  const name = adminKubeconfigName(plane);
+  const existing = await findObject(pass, Secret, { namespace: plane.namespace, name });
+  if (existing && !isControlledBy(existing, hostedControlPlane)) return conflictFault(existing);
+  const isUsable = existing?.type === clusterSecretType && isKubeconfigCurrent(existing, digest, world.clock.now());
+  const secret = isUsable
+    ? existing
+    : await putSecret(pass, existing, {
+        name,
+        type: clusterSecretType,
+        digest,
+        data: await adminKubeconfig(request, authorities!.ca, world),
+      });
+  pass.wakeUps.push(kubeconfigRenewsAtMs(secret));
+  return undefined;
+}

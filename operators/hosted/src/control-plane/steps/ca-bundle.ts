@@ -1,0 +1,25 @@
+/** Phase CABundle: a ConfigMap with the certificates of the authorities, so that pods that only verify do not mount keys. */
+
+import { ConfigMap } from '@hangar/client/kinds/core-v1';
+import { bundleName, rendered } from '../../render/index.ts';
+import { clusterNameLabel } from '../../api/index.ts';
+import { applyAll } from '../apply.ts';
+import type { Pass, Verdict } from '../pass.ts';
+
+export async function caBundle(pass: Pass): Promise<Verdict | undefined> {
+  const { plane, authorities } = pass;
+  const { namespace, name, owner } = plane;
+  const { ca, etcd, proxy } = authorities!;
+  const metadata = {
+    namespace,
+    name: bundleName(plane),
+    labels: { [clusterNameLabel]: name },
+    ownerReferences: [owner],
+  };
+  const data = {
+    'ca.crt': ca.certificate,
+    'etcd-ca.crt': etcd.certificate,
+    'front-proxy-ca.crt': proxy.certificate,
+  };
+  return applyAll(pass, [rendered(ConfigMap, { metadata, data })]);
+}

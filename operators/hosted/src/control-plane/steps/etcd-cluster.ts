@@ -1,0 +1,35 @@
+/** Phase EtcdCluster: the StatefulSet and its Services. Later phases need a quorum. */
+
+import type { StatefulSet } from '@hangar/client/kinds/apps-v1';
+import { isFault } from '../../fault.ts';
+import { digestOf } from '../../pki/secrets.ts';
+import { applyAll, applyObject } from '../apply.ts';
+import { wasReady } from '../conditions.ts';
+import type { Pass, Verdict } from '../pass.ts';
+import { memberReport } from '../rollout.ts';
+import { troubleOf } from './pods.ts';
+
+export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
+  const { plane, rendering, authorities, hostedControlPlane } = pass;
+  const all = rendering.etcd(plane, digestOf(authorities!.etcd.certificate));
+  const [set, others] = [
+    all.find(({ kind }) => kind.kind === 'StatefulSet')!,
+    all.filter(({ kind }) => kind.kind !== 'StatefulSet'),
+  ];
+  const fault = await applyAll(pass, others);
+  if (fault) return fault;
+  const applied = await applyObject<StatefulSet>(pass, set);
+  if (isFault(applied)) return applied;
+  const { ready, desired, hasQuorum, isComplete } = memberReport(applied);
+  if (isComplete) return undefined;
+  pass.isEtcdBusy = true;
+  const trouble = await troubleOf(pass, 'etcd');
+  const counts = `${ready} of ${desired} etcd members are ready`;
+  const message = trouble ? `${counts}: ${trouble.message}` : counts;
+  const requeueAfterMs = 10_000;
+  if (hasQuorum) return { reason: trouble?.reason ?? 'MembersNotReady', message, isPartial: true, requeueAfterMs };
+  const isLost =
+    wasReady(hostedControlPlane.status?.conditions, 'EtcdClusterReady') ||
+    hostedControlPlane.status?.initialized === true;
+  return { reason: trouble?.reason ?? (isLost ? 'QuorumLost' : 'MembersNotReady'), message, requeueAfterMs };
+}

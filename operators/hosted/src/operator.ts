@@ -1,0 +1,88 @@
+/** The operator: the controller of HostedControlPlanes on one manager. */
+
+import { configOfKubeconfig, connect, defineKind } from '@hangar/client';
+import type { Client } from '@hangar/client';
+import { Logger, systemClock, systemRandom } from '@hangar/core';
+import type { Clock, Failpoints, Random } from '@hangar/core';
+import { kubeconfig } from '@hangar/pki';
+import { allTransforms, Manager, withoutLastApplied, withoutManagedFields } from '@hangar/runtime';
+import type { LeaderElectionOptions, ListenOptions, MetricsRegistry } from '@hangar/runtime';
+import type { ServiceType } from './api/index.ts';
+import { clusterApiGroup } from './api/index.ts';
+import { addHostedController, hostedCaches } from './control-plane/controller.ts';
+import type { PlaneAccess } from './control-plane/pass.ts';
+import { Writes } from './control-plane/writes.ts';
+import { endpointUrl } from './endpoint-url.ts';
+import { apiServiceHost } from './render/index.ts';
+import type { ClusterObject } from './render/index.ts';
+
+export interface HostedOperatorOptions {
+  /** The management cluster. Closed by its creator. */
+  readonly management: Client;
+  /** The version of Cluster API that the management cluster serves. Absent: Cluster API is not installed. */
+  readonly clusterApi?: 'v1beta1' | 'v1beta2' | undefined;
+  /** Type of Services of control planes that do not set one. Absent: LoadBalancer. */
+  readonly serviceType?: ServiceType | undefined;
+  /** Whether the operator reaches API servers by their Service, or by their endpoint from outside the cluster. Absent: by Service. */
+  readonly reach?: 'service' | 'endpoint' | undefined;
+  /** Opens a client of a control plane. Absent: a connection over TLS. */
+  readonly connect?: ((access: PlaneAccess) => Promise<Client>) | undefined;
+  /** Maximum number of concurrent reconciles. Absent: 10. */
+  readonly concurrency?: number | undefined;
+  /** Absent: this process works without leader election. */
+  readonly leaderElection?: LeaderElectionOptions | undefined;
+  readonly metrics?: ListenOptions | false | undefined;
+  readonly health?: ListenOptions | false | undefined;
+  readonly registry?: MetricsRegistry | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  readonly log?: Logger | undefined;
+  /** For tests: `hosted.<write>.before` and `.after`. */
+  readonly failpoints?: Pick<Failpoints, 'hit'> | undefined;
+}
+
+const lean = { transform: allTransforms(withoutManagedFields, withoutLastApplied) };
+
+/** Starts nothing before `run`. The definitions must be installed by then. */
+export function hostedOperator(options: HostedOperatorOptions): Manager {
+  const { management, clock = systemClock, random = systemRandom, leaderElection, registry } = options;
+  const { metrics = false, health = metrics, reach = 'service', failpoints, clusterApi } = options;
+  const log = options.log ?? new Logger({ level: 'info', format: 'text', clock });
+  const manager = new Manager({
+    client: management,
+    cache: { defaults: lean, byKind: hostedCaches.map((kind) => ({ ...lean, ...kind })) },
+    metrics,
+    health,
+    clock,
+    random,
+    log,
+    ...(leaderElection ? { leaderElection } : {}),
+    ...(registry ? { registry } : {}),
+  });
+  addHostedController(manager, {
+    clock,
+    random,
+    writes: new Writes(failpoints),
+    serviceType: options.serviceType ?? 'LoadBalancer',
+    connect: options.connect ?? ((access) => overTls(access, reach)),
+    concurrency: options.concurrency ?? 10,
+    ...(clusterApi ? { clusterKind: clusterKind(clusterApi) } : {}),
+  });
+  return manager;
+}
+
+const clusterKind = (version: string) =>
+  defineKind<ClusterObject>({
+    apiVersion: `${clusterApiGroup}/${version}`,
+    kind: 'Cluster',
+    plural: 'clusters',
+    isNamespaced: true,
+  });
+
+async function overTls({ plane, credentials, authority }: PlaneAccess, reach: 'service' | 'endpoint'): Promise<Client> {
+  const service = { host: apiServiceHost(plane), port: plane.port };
+  const server = endpointUrl(reach === 'service' ? service : plane.endpoint!);
+  return connect(
+    await configOfKubeconfig(kubeconfig({ name: plane.name, user: 'operator', server, authority, credentials })),
+  );
+}

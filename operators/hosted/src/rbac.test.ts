@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RestClient } from '@hangar/client';
+import { Namespace, Node, Secret } from '@hangar/client/kinds/core-v1';
+import { Deployment } from '@hangar/client/kinds/apps-v1';
+import { ClusterRole, ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
+import { Logger, systemClock } from '@hangar/core';
+import { installCrd, Rights, startTestCluster } from '@hangar/testkit';
+import { definitions } from './api/generated/index.ts';
+import { HostedControlPlane } from './api/index.ts';
+import { hostedOperator } from './operator.ts';
+import { clusterApiRules, hostedRules } from './rbac.ts';
+import { Cluster, installClusterApi } from './testing/cluster-api.ts';
+import { namespace } from './testing/platform.ts';
+import { untilReady, untilReason } from './testing/until.ts';
+import { workloadDouble } from './testing/workload-double.ts';
+
+const user = 'hangar-hosted-operator';
+const key = { namespace, name: 'demo' };
+
+test('the permissions of the operator are enough, and none is unused', async () => {
+  await using opened = new AsyncDisposableStack();
+  const management = opened.use(await startTestCluster({ authorization: 'rbac' }));
+  const tenant = opened.use(await startTestCluster());
+  const { client } = management;
+  for (const definition of definitions) await installCrd(client, definition);
+  await installClusterApi(client);
+  await client.create(Namespace, { metadata: { name: namespace } });
+  await client.create(Node, {
+    metadata: { name: 'worker' },
+    status: { addresses: [{ type: 'InternalIP', address: '192.0.2.3' }] },
+  });
+  const rules = [...hostedRules, ...clusterApiRules];
+  await client.create(ClusterRole, { metadata: { name: user }, rules });
+  await client.create(ClusterRoleBinding, {
+    metadata: { name: user },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: user },
+    subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: user }],
+  });
+  const workloads = workloadDouble(client);
+  opened.defer(() => workloads.stop());
+  const rights = new Rights();
+  const manager = hostedOperator({
+    management: new RestClient(rights.watched(management.transportOf({ name: user }))),
+    connect: () => Promise.resolve(new RestClient(tenant.transportOf())),
+    clusterApi: 'v1beta2',
+    serviceType: 'NodePort',
+    log: new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} }),
+  });
+  const ending = new AbortController();
+  const running = manager.run(ending.signal);
+  opened.defer(async () => {
+    ending.abort();
+    await running;
+  });
+  const cluster = await client.create(Cluster, { metadata: { ...key }, spec: {} });
+  const { apiVersion, kind, metadata } = cluster;
+  const ownerReferences = [{ apiVersion, kind, name: metadata.name!, uid: metadata.uid! }];
+  workloads.holdBack = /etcd/;
+  await client.create(HostedControlPlane, { metadata: { ...key, ownerReferences }, spec: { version: 'v1.36.4' } });
+  await untilReason(client, 'EtcdClusterReady', 'MembersNotReady');
+  workloads.holdBack = undefined;
+  await workloads.refresh();
+  await untilReady(client);
+  // An immutable Secret is replaced when its certificate has to change.
+  const secret = { namespace, name: 'demo-scheduler' };
+  const { uid } = (await client.get(Secret, secret)).metadata;
+  const body = { immutable: true, metadata: { annotations: { 'hosted.hangar.dev/request': 'old' } } };
+  await client.patch(Secret, secret, { type: 'merge', body });
+  await client.delete(Deployment, secret);
+  for await (const event of client.watch(Secret, {
+    namespace,
+    sendInitialEvents: true,
+    resourceVersionMatch: 'NotOlderThan',
+  })) {
+    if (event.type !== 'BOOKMARK' && event.object.metadata.name === secret.name && event.object.metadata.uid !== uid)
+      break;
+  }
+  // The server checks `create` for an apply that creates an object, although the request is a patch.
+  const applied = (right: string): boolean =>
+    right.startsWith('create ') && rights.used.has(right.replace('create', 'patch'));
+  const unused = rights.unused(rules).filter((right) => !right.includes('/finalizers') && !applied(right));
+  assert.deepEqual([rights.refused, unused], [[], []]);
+});

@@ -1,0 +1,36 @@
+/** The permissions that the operator requires, and no others: a test runs it with exactly these. */
+
+import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
+import { clusterApiGroup, group } from './api/index.ts';
+
+/** On the management cluster, for all namespaces that have control planes. */
+export const hostedRules: readonly PolicyRule[] = [
+  { apiGroups: [group], resources: ['hostedcontrolplanes'], verbs: ['list', 'watch', 'patch'] },
+  { apiGroups: [group], resources: ['hostedcontrolplanes/status'], verbs: ['patch'] },
+  // Owning objects that block the deletion of their owner, where the server checks it (OwnerReferencesPermissionEnforcement).
+  { apiGroups: [group], resources: ['hostedcontrolplanes/finalizers'], verbs: ['update'] },
+  { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+  { apiGroups: [''], resources: ['services', 'configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+  { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['list'] },
+  {
+    apiGroups: ['apps'],
+    resources: ['deployments', 'statefulsets'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch'],
+  },
+  { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+  {
+    apiGroups: ['networking.k8s.io'],
+    resources: ['networkpolicies'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch'],
+  },
+];
+
+/** In addition, if Cluster API is installed. */
+export const clusterApiRules: readonly PolicyRule[] = [
+  { apiGroups: [clusterApiGroup], resources: ['clusters'], verbs: ['list', 'watch'] },
+];
+
+/** In the namespace of the lease, if several operators run. */
+export const electionRules: readonly PolicyRule[] = [
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+];

@@ -1,0 +1,113 @@
+/**
+ * A management cluster in the process of the test with the two kinds and the operator, and another cluster that stands for the API server
+ * of every control plane. The operator can be stopped and started again; its requests are counted.
+ */
+
+import { RestClient } from '@hangar/client';
+import type { Client, HttpTransport } from '@hangar/client';
+import { Namespace } from '@hangar/client/kinds/core-v1';
+import type { Clock, Failpoints } from '@hangar/core';
+import { Logger, seededRandom, sleep, systemClock } from '@hangar/core';
+import { installCrd, startTestCluster } from '@hangar/testkit';
+import { definitions } from '../api/generated/index.ts';
+import { hostedOperator } from '../operator.ts';
+import type { HostedOperatorOptions } from '../operator.ts';
+import { workloadDouble } from './workload-double.ts';
+import type { WorkloadDouble } from './workload-double.ts';
+
+export interface TestPlatform extends AsyncDisposable {
+  /** Of the management cluster, as an administrator. */
+  readonly client: Client;
+  /** Of the control planes. */
+  readonly inside: Client;
+  readonly workloads: WorkloadDouble;
+  /** Requests of the operator since `forget`, without watches: `PATCH /api/…`. */
+  readonly requests: readonly string[];
+  readonly writes: readonly string[];
+  forget(): void;
+  start(failpoints?: Failpoints): RunningOperator;
+  /** Resolves when the operator has sent no request for a while: the absence of requests can only be waited for. */
+  quiet(): Promise<void>;
+}
+
+export interface RunningOperator {
+  readonly ended: Promise<unknown>;
+  /** Stops at once, as if the process were killed: nothing in progress is completed. */
+  stop(): Promise<void>;
+}
+
+export interface TestPlatformOptions extends Pick<HostedOperatorOptions, 'serviceType' | 'clusterApi'> {
+  readonly clock?: Clock;
+}
+
+export const namespace = 'team';
+const quietMs = 150;
+const silent = new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} });
+
+export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
+  const { clock = systemClock, serviceType = 'ClusterIP', clusterApi } = options;
+  await using opened = new AsyncDisposableStack();
+  const management = opened.use(await startTestCluster({ clock }));
+  const tenant = opened.use(await startTestCluster({ clock }));
+  for (const definition of definitions) await installCrd(management.client, definition);
+  await management.client.create(Namespace, { metadata: { name: namespace } });
+  const workloads = workloadDouble(management.client);
+  opened.defer(() => workloads.stop());
+  let requests: string[] = [];
+  const counted = (transport: HttpTransport, prefix = ''): HttpTransport => ({
+    request(request) {
+      requests.push(`${request.method} ${prefix}${request.target}`);
+      return transport.request(request);
+    },
+    close: () => Promise.resolve(),
+  });
+  const running = new Set<RunningOperator>();
+  opened.defer(async () => void (await Promise.all(Array.from(running, (one) => one.stop()))));
+  const start = (failpoints?: Failpoints): RunningOperator => {
+    const ending = new AbortController();
+    const random = seededRandom(7);
+    const rest = { clock, random, retry: false as const };
+    const manager = hostedOperator({
+      management: new RestClient(counted(management.transportOf()), rest),
+      connect: () => Promise.resolve(new RestClient(counted(tenant.transportOf(), 'inside '), rest)),
+      serviceType,
+      clusterApi,
+      clock,
+      random,
+      log: silent,
+      failpoints,
+    });
+    const ended = manager.run(ending.signal).catch((error: unknown) => error);
+    const one = {
+      ended,
+      async stop() {
+        ending.abort();
+        await ended;
+        running.delete(one);
+      },
+    };
+    running.add(one);
+    return one;
+  };
+  const closing = opened.move();
+  return {
+    client: management.client,
+    inside: tenant.client,
+    workloads,
+    get requests() {
+      return requests.filter((one) => !one.includes('watch='));
+    },
+    get writes() {
+      return requests.filter((one) => !one.startsWith('GET '));
+    },
+    forget: () => (requests = []),
+    start,
+    async quiet() {
+      for (let seen = -1; seen !== requests.length;) {
+        seen = requests.length;
+        await sleep(systemClock, quietMs);
+      }
+    },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
