@@ -103,6 +103,7 @@ export const sets = {
   },
   kcp: { folder: 'kcp', module: 'github.com/kcp-dev/kcp', stamp: kcpStamp },
   konnectivity: { folder: 'konnectivity', module: 'sigs.k8s.io/apiserver-network-proxy' },
+  'metrics-server': { folder: 'metrics-server', module: 'sigs.k8s.io/metrics-server', stamp: kubernetesStamp },
 } as const satisfies Record<string, GoSet>;
 
 const etcdVersions: AcceptedVersions = { from: '3.5' };
@@ -169,6 +170,12 @@ export const catalogue = {
     executable: 'sample-apiserver',
     accepted: { from: '0.36', before: '0.37' },
     go: { set: sets['sample-apiserver'], package: 'k8s.io/sample-apiserver' },
+  },
+  'metrics-server': {
+    name: 'metrics-server',
+    executable: 'metrics-server',
+    accepted: { from: '0.7', before: '0.9' },
+    go: { set: sets['metrics-server'], package: 'sigs.k8s.io/metrics-server/cmd/metrics-server' },
   },
   containerd: containerdProgram('containerd'),
   'containerd-shim-runc-v2': { ...containerdProgram('containerd-shim-runc-v2'), versionArguments: ['-v'] },

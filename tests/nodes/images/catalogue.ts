@@ -64,6 +64,11 @@ const basic = {
     hasBusybox: false,
     packages: ['nftables'],
   },
+  'metrics-server': {
+    process: { Entrypoint: ['/metrics-server'] },
+    programs: { 'metrics-server': program('metrics-server') },
+    hasBusybox: false,
+  },
 } as const satisfies Record<string, Image>;
 
 /** Images of Kubernetes' conformance specs: `tests/conformance/nodes/images.ts` has their names there. */
