@@ -27,6 +27,8 @@ export { startProcessRuntime } from './runtime.ts';
 export type { CloseOptions, ProcessRuntime } from './runtime.ts';
 export type { KubeletOptions } from './kubelet/options.ts';
 export type { ProcessRuntimeOptions } from './options.ts';
+export { imagesIn } from './images/layout.ts';
+export type { ImagesInOptions } from './images/layout.ts';
 export { programsByName, programsIn, programsInPath } from './images/resolver.ts';
 export type { Image, ImageSource } from './images/resolver.ts';
 export type { ImageReference } from './images/reference.ts';

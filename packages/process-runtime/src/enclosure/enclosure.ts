@@ -43,7 +43,7 @@ export async function enclosed(options: EnclosureOptions): Promise<CommandLine> 
       cwd,
       command.argv0,
       // A program of an image is named by its path in the image.
-      imageRoot ? command.executable.slice(imageRoot.length) : command.executable,
+      imageRoot ? (command.inside ?? command.executable) : command.executable,
       ...command.arguments,
     ],
   };

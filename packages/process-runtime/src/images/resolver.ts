@@ -9,6 +9,14 @@ import { ProcessRuntimeError } from '../errors.ts';
 import { parseImage } from './reference.ts';
 import type { ImageReference } from './reference.ts';
 
+/** A program of an image. */
+export interface ProgramPath {
+  /** On this machine. */
+  readonly path: string;
+  /** In an unpacked image. */
+  readonly inside?: string | undefined;
+}
+
 /** How a container of an image starts. */
 export interface Image {
   /** For `imageID`. */
@@ -19,8 +27,8 @@ export interface Image {
   readonly arguments: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly workingDir?: string | undefined;
-  /** Returns the path of a program of the image on this machine; undefined if the image does not have it. */
-  executable(name: string): string | undefined;
+  /** Returns a program of the image; undefined if the image does not have it. */
+  executable(name: string): ProgramPath | undefined;
 }
 
 /** Finds images. Undefined: the image is unknown, and the next source is used. */
@@ -55,7 +63,10 @@ const programImage = (image: string, name: string, find: (program: string) => st
   entrypoint: [name],
   arguments: [],
   env: {},
-  executable: (program) => find(basename(program)) ?? findExecutable(program),
+  executable: (program) => {
+    const path = find(basename(program)) ?? findExecutable(program);
+    return path === undefined ? undefined : { path };
+  },
 });
 
 export class ImageResolver {

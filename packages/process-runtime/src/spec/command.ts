@@ -9,6 +9,8 @@ import { expand } from './expand.ts';
 export interface CommandLine {
   /** On this machine. */
   readonly executable: string;
+  /** In an unpacked image. */
+  readonly inside?: string | undefined;
   /** First word as it is written in the spec or the image. */
   readonly argv0: string;
   readonly arguments: readonly string[];
@@ -28,11 +30,11 @@ export function commandLine(
     ...(args.length > 0 ? args.map((word) => expand(word, variables)) : rest),
   ];
   if (argv0 === undefined) throw failed('no command specified');
-  const executable = image.executable(argv0);
-  if (executable === undefined) {
+  const found = image.executable(argv0);
+  if (found === undefined) {
     throw failed(`exec: ${JSON.stringify(posix.basename(argv0))}: executable file not found on this machine`);
   }
-  return { executable, argv0, arguments: words };
+  return { executable: found.path, inside: found.inside, argv0, arguments: words };
 }
 
 const failed = (message: string): ProcessRuntimeError => new ProcessRuntimeError('CreateContainerError', message);
