@@ -134,21 +134,26 @@ describe('a control plane as pods of the process runtime', () => {
   });
 
   test('a killed program is restarted, and its data is still there', async () => {
-    const [server] = await pods('kube-apiserver');
-    const member = (await pods('etcd')).find(({ metadata }) => metadata.name === 'etcd-0')!;
-    process.kill(await programPid(member, 'etcd'), 'SIGKILL');
-    process.kill(await programPid(server!, 'kube-apiserver'), 'SIGKILL');
-    await until(
-      'both are restarted',
-      async () => {
-        const found = [...(await pods('etcd')), ...(await pods('kube-apiserver'))];
-        const restarted = found.filter(({ status }) => status?.containerStatuses?.[0]?.restartCount === 1);
-        return restarted.length === 2 && found.every(isReady);
-      },
-      describeAll,
-    );
-    const after = (await pods('kube-apiserver'))[0]!;
-    assert.equal(after.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 137);
+    const restartsOf = ({ status }: Pod): number => status?.containerStatuses?.[0]?.restartCount ?? 0;
+    for (const [app, container] of [
+      ['kube-apiserver', 'kube-apiserver'],
+      ['etcd', 'etcd'],
+    ] as const) {
+      const [before] = await pods(app);
+      process.kill(await programPid(before!, container), 'SIGKILL');
+      const exitCode = await until(
+        `a program of ${app} is restarted`,
+        async () => {
+          const after = (await pods(app)).find(({ metadata }) => metadata.uid === before!.metadata.uid);
+          const isRestarted = after && restartsOf(after) === restartsOf(before!) + 1;
+          return isRestarted && after.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode;
+        },
+        describeAll,
+      );
+      assert.equal(exitCode, 137);
+    }
+    await ready('etcd', 3);
+    await ready('kube-apiserver', 1);
     assert.equal((await hosted.get(ConfigMap, { namespace: 'default', name: 'kept' })).data?.['a'], '1');
   });
 

@@ -22,8 +22,10 @@ describe('life cycle of a pod', { concurrency: true }, () => {
   test('a container that fails is restarted at once, then backs off', async () => {
     await using ground = await Ground.start();
     await ground.create('crashes', { containers: [shell('echo run; exit 3')] });
-    await until('the back-off', async () => (await waitingReason(ground, 'crashes')) === 'CrashLoopBackOff');
-    const { status } = (await ground.pod('crashes'))!;
+    const { status } = await until('the back-off', async () => {
+      const pod = await ground.pod('crashes');
+      return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CrashLoopBackOff' && pod;
+    });
     const [container] = status!.containerStatuses!;
     assert.equal(container!.restartCount, 1);
     assert.equal(container!.lastState?.terminated?.exitCode, 3);
@@ -68,7 +70,12 @@ describe('life cycle of a pod', { concurrency: true }, () => {
           name: 'side',
           restartPolicy: 'Always',
           volumeMounts,
-          startupProbe: { exec: { command: ['grep', 'side', '/shared/order'] }, periodSeconds: 1 },
+          startupProbe: {
+            exec: { command: ['grep', 'side', '/shared/order'] },
+            periodSeconds: 1,
+            timeoutSeconds: 60,
+            failureThreshold: 100,
+          },
         }),
         shell('echo two >> /shared/order', { name: 'two', volumeMounts }),
       ],
@@ -93,17 +100,20 @@ describe('life cycle of a pod', { concurrency: true }, () => {
           livenessProbe: {
             exec: { command: ['sh', '-c', 'test $(wc -l < /shared/runs) -gt 1 || { echo only one run; exit 1; }'] },
             periodSeconds: 1,
+            timeoutSeconds: 60,
             failureThreshold: 2,
           },
           readinessProbe: {
             exec: { command: ['sh', '-c', 'test $(wc -l < /shared/runs) -gt 1'] },
             periodSeconds: 1,
+            timeoutSeconds: 60,
           },
         }),
       ],
     });
     const pod = await ground.isReady('probed');
-    assert.equal(pod.status!.containerStatuses![0]!.restartCount, 1);
+    // More than one restart: on a slow machine the first run is killed before it writes its line.
+    assert.ok(pod.status!.containerStatuses![0]!.restartCount >= 1);
     const unhealthy = /^Unhealthy: Liveness probe failed: [^]*only one run\n$/;
     await until('the Event', async () => (await ground.events('probed')).some((event) => unhealthy.test(event)));
     const events = await ground.events('probed');

@@ -76,7 +76,7 @@ export class Ground implements AsyncDisposable {
   create(name: string, spec: Partial<PodSpec> & { containers: Container[] }, metadata: object = {}): Promise<Pod> {
     return this.client.create(Pod, {
       metadata: { namespace: 'default', name, ...metadata },
-      spec: { nodeName, terminationGracePeriodSeconds: 5, automountServiceAccountToken: false, ...spec },
+      spec: { nodeName, terminationGracePeriodSeconds: 60, automountServiceAccountToken: false, ...spec },
     });
   }
 
