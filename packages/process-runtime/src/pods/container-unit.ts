@@ -70,6 +70,8 @@ export class ContainerUnit {
   #stopping: { kill: (graceMs: number) => void; done: Promise<void> } | undefined;
   #killReason: string | undefined;
   #hasRun = false;
+  /** Resolves when the end of the current run is recorded. */
+  #recorded: Promise<void> = Promise.resolve();
 
   constructor(name: string, options: ContainerUnitOptions) {
     this.name = name;
@@ -255,7 +257,7 @@ export class ContainerUnit {
     const { world, pod, container } = this.#options.setting();
     this.#process = process;
     this.#killReason = undefined;
-    void process.ended.then((end) => this.#end(process, end));
+    this.#recorded = process.ended.then((end) => this.#end(process, end));
     this.#prober = new Prober({
       ...this.#probeTarget(),
       random: world.random,
@@ -316,7 +318,7 @@ export class ContainerUnit {
       await Promise.race([settledWithin(clock, graceMs, hook), process.ended]);
     }
     process.signal((stopSignal as NodeJS.Signals | undefined) ?? 'SIGTERM');
-    await process.ended;
+    await this.#recorded;
   }
 
   async #postStart(handler: LifecycleHandler | undefined): Promise<void> {

@@ -56,6 +56,7 @@ export class PodWorker {
   #volumes: VolumePaths = new Map();
   #wakeTimer: Timer | undefined;
   #isSyncing = false;
+  #looping: Promise<void> = Promise.resolve();
   #isPoked = false;
   #isClosed = false;
   #isObjectGone = false;
@@ -121,7 +122,7 @@ export class PodWorker {
   /** Runs `sync` soon. Calls during a `sync` cause one more. */
   poke(): void {
     this.#isPoked = true;
-    if (!this.#isSyncing && !this.#isClosed) void this.#loop();
+    if (!this.#isSyncing && !this.#isClosed) this.#looping = this.#loop();
   }
 
   /** Stops the supervision. The containers continue. */
@@ -129,6 +130,9 @@ export class PodWorker {
     this.#isClosed = true;
     this.#wakeTimer?.cancel();
     await this.#adopting;
+    // No container is started after this.
+    await this.#looping;
+    this.#wakeTimer?.cancel();
   }
 
   /** Terminates the containers. The next supervisor starts them again. */
@@ -323,7 +327,7 @@ export class PodWorker {
 
   async #ensure(name: string, restarts: (exitCode: number) => boolean, delays: number[]): Promise<Outcome> {
     const unit = this.#units.get(name)!;
-    if (unit.isStopping) return 'waiting';
+    if (unit.isStopping || this.#isClosed) return 'waiting';
     if (unit.isRunning) {
       const { container } = this.#setting(name);
       if (unit.hash === hashOf(container)) return 'running';
