@@ -13,7 +13,9 @@ import type { Clock } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
 import { secured } from '../outbound/cluster-network.ts';
 import { OutboundError, outboundError } from '../outbound/errors.ts';
+import { addressOf } from './dialer.ts';
 import type { NodeDialer } from './dialer.ts';
+import { TlsSessions } from './tls-sessions.ts';
 
 /** Loaded with the first connection, not at startup. */
 const http = () => process.getBuiltinModule('node:http');
@@ -57,6 +59,14 @@ export interface NodeConnectionsOptions {
   readonly clock: Clock;
 }
 
+/** This server as a client of kubelets, until its credentials change. */
+interface Client {
+  readonly credentials: NodeCredentials;
+  readonly context: SecureContext;
+  /** Of kubelets that the CA verified. */
+  readonly sessions: TlsSessions;
+}
+
 const handshakeTimeoutMs = 10_000;
 const idleMs = 90_000;
 /** Idle connections per backend. */
@@ -72,7 +82,7 @@ const ways =
 export class NodeConnections {
   readonly #options: NodeConnectionsOptions;
   #agents: { readonly shared: Agent; readonly alone: Agent } | undefined;
-  #context: { readonly of: NodeCredentials; readonly context: SecureContext } | undefined;
+  #client: Client | undefined;
 
   constructor(options: NodeConnectionsOptions) {
     this.#options = options;
@@ -92,8 +102,8 @@ export class NodeConnections {
     const raw = await dialer.dial({ host: backend.host, port: backend.port, signal });
     if (backend.scheme !== 'https') return raw;
     try {
-      const context = backend.peer === 'workload' ? undefined : this.#clientContext();
-      return await this.#secured(raw, backend, { context, signal });
+      const client = backend.peer === 'workload' ? undefined : this.#currentClient();
+      return await this.#secured(raw, backend, { client, signal });
     } catch (error) {
       raw.destroy();
       throw error;
@@ -133,15 +143,19 @@ export class NodeConnections {
   #secured(
     raw: Duplex,
     backend: Backend,
-    { context, signal }: { context: SecureContext | undefined; signal: AbortSignal | undefined },
+    { client, signal }: { client: Client | undefined; signal: AbortSignal | undefined },
   ): Promise<TLSSocket> {
     const { host, peer, pin } = backend;
     const isVerified = peer === 'kubelet' && pin === undefined;
+    const sessions = isVerified ? client?.sessions : undefined;
+    const address = addressOf(backend);
+    const session = sessions?.ticket(address);
     return new Promise((resolve, reject) => {
       const socket = secured(raw, {
         host,
         ...(isIP(host) === 0 ? { servername: host } : {}),
-        ...(context ? { secureContext: context } : {}),
+        ...(client ? { secureContext: client.context } : {}),
+        ...(session ? { session } : {}),
         rejectUnauthorized: isVerified,
         ALPNProtocols: ['http/1.1'],
         minVersion: 'TLSv1.2',
@@ -169,13 +183,14 @@ export class NodeConnections {
         release();
         resolve(socket);
       });
+      if (sessions) socket.on('session', (ticket: Buffer) => sessions.add(address, ticket, socket.isSessionReused()));
     });
   }
 
-  #clientContext(): SecureContext {
+  #currentClient(): Client {
     const credentials = this.#options.credentials();
     if (!credentials) throw new OutboundError('Refused', 'this control plane has no credentials for kubelets');
-    if (this.#context?.of !== credentials) {
+    if (this.#client?.credentials !== credentials) {
       const { ca, clientCertificate } = credentials;
       const context = createSecureContext({
         ca,
@@ -183,9 +198,9 @@ export class NodeConnections {
         key: clientCertificate.key,
         minVersion: 'TLSv1.2',
       });
-      this.#context = { of: credentials, context };
+      this.#client = { credentials, context, sessions: new TlsSessions(this.#options.clock) };
     }
-    return this.#context.context;
+    return this.#client;
   }
 }
 
