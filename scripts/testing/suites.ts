@@ -23,7 +23,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   unit: {
     pattern: '*.test.ts',
     limits: { fileMs: 5 * 60_000, silenceMs: 2 * 60_000 },
-    concurrency: availableParallelism() + 1,
+    concurrency: availableParallelism() + 2,
     sharesProcesses: true,
     alone: undefined,
     exclusive: undefined,

@@ -79,7 +79,10 @@ describe('connections to a kubelet', () => {
     const connections = new Connections(kubelet);
     await connections.isResumed();
     assert.equal(await connections.isResumed({ port: 10255 }), false);
-    await assert.rejects(connections.isResumed({ host: '10.0.0.6' }), /certificate is valid for|not in the cert's list/);
+    await assert.rejects(
+      connections.isResumed({ host: '10.0.0.6' }),
+      /certificate is valid for|not in the cert's list/,
+    );
   });
 
   test('resume no session of a kubelet that the CA did not verify', async () => {
