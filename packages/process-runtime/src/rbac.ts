@@ -24,5 +24,7 @@ export const processRuntimeRules: readonly PolicyRule[] = [
     resourceNames: ['kubernetes.io/kubelet-serving'],
     verbs: ['approve'],
   },
+  // For the clients of the kubelet API.
+  { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
 ];

@@ -8,12 +8,15 @@ import { CertificateSigningRequest } from '@hangar/client/kinds/certificates-v1'
 import { Node } from '@hangar/client/kinds/core-v1';
 import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, issueCertificate, readCertificateRequest, signRequest } from '@hangar/pki';
+import type { KeyPair } from '@hangar/pki';
 import { Ground, nodeName, shell, until } from '../testing/ground.ts';
 
 const world = { clock: systemClock, random: systemRandom };
 const clients = createAuthority('clients', 1, world);
 const serving = createAuthority('kubelets', 1, world);
-const apiServer = issueCertificate(clients, { commonName: 'apiserver', usage: 'client', days: 1 }, world);
+const certificateOf = (commonName: string, organizations: readonly string[]): KeyPair =>
+  issueCertificate(clients, { commonName, organizations, usage: 'client', days: 1 }, world);
+const apiServer = certificateOf('apiserver', ['system:masters']);
 
 /** Signs the approved request of the runtime, as a controller of the control plane does. */
 async function signServingRequest(ground: Ground): Promise<void> {
@@ -48,10 +51,14 @@ interface Answer {
   readonly text: string;
 }
 
-function get(port: number, path: string, onText?: (text: string) => void): Promise<Answer> {
+function get(
+  port: number,
+  path: string,
+  { onText, user = apiServer }: { onText?: (text: string) => void; user?: KeyPair } = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, path, ca: serving.certificate, agent: false as const };
-    const sent = request({ ...options, cert: apiServer.certificate, key: apiServer.key }, (response) => {
+    const sent = request({ ...options, cert: user.certificate, key: user.key }, (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => {
         text += chunk.toString();
@@ -87,10 +94,12 @@ test('logs have the lines that the options select, and are followed until the co
   assert.equal((await get(port, '/containerLogs/default/none/main')).status, 404);
 
   let hasAnswered = false;
-  const followed = await get(port, `${path}?follow=true&tailLines=2`, (text) => {
-    if (hasAnswered || !text.includes('three')) return;
-    hasAnswered = true;
-    void writeFile(`${ground.folder}/go`, '');
+  const followed = await get(port, `${path}?follow=true&tailLines=2`, {
+    onText(text) {
+      if (hasAnswered || !text.includes('three')) return;
+      hasAnswered = true;
+      void writeFile(`${ground.folder}/go`, '');
+    },
   });
   assert.equal(followed.text, 'two\nthree\nfour\n');
 });
@@ -105,4 +114,15 @@ test('a client without a certificate of the control plane is rejected', async ()
     sent.end();
   });
   await assert.rejects(answer);
+});
+
+test('a user with a certificate of the control plane and without rights is forbidden', async () => {
+  await using ground = await Ground.start({ kubelet: { clientCa: clients.certificate } });
+  await ground.create('secret', { containers: [shell('echo secret; sleep 1000')] });
+  await signServingRequest(ground);
+  const port = await kubeletPort(ground);
+  await ground.isReady('secret');
+  const answer = await get(port, '/containerLogs/default/secret/main', { user: certificateOf('ordinary', []) });
+  assert.equal(answer.status, 403);
+  assert.match(answer.text, /^Forbidden \(user=ordinary, verb=get, resource=nodes, subresource\(s\)=\[proxy\]/);
 });

@@ -5,6 +5,7 @@ import type { Client } from '@hangar/client';
 import { asError, sleep } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
 import type { Pods } from '../pods/pods.ts';
+import { KubeletAuthorizer } from './authorizer.ts';
 import type { KubeletOptions } from './options.ts';
 import { KubeletServer } from './server.ts';
 import { requestServingCertificate } from './serving-certificate.ts';
@@ -69,7 +70,8 @@ export class Kubelet {
     if (this.#server) {
       this.#server.replaceCertificate(certificate);
     } else {
-      this.#server = await KubeletServer.listen({ ...this.#options, host: address, port, certificate });
+      const authorizer = new KubeletAuthorizer(this.#options);
+      this.#server = await KubeletServer.listen({ ...this.#options, authorizer, host: address, port, certificate });
       onListening();
     }
     const expiresAt = Date.parse(new X509Certificate(certificate.certificate).validTo);

@@ -4,10 +4,13 @@ import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { asError } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
 import type { Pods } from '../pods/pods.ts';
+import { userOf } from './authorizer.ts';
+import type { KubeletAuthorizer } from './authorizer.ts';
 import { serveLog } from './log-request.ts';
 
 export interface KubeletServerOptions {
@@ -16,6 +19,7 @@ export interface KubeletServerOptions {
   readonly certificate: KeyPair;
   /** Clients need a certificate of this CA, PEM. */
   readonly clientCa: string;
+  readonly authorizer: KubeletAuthorizer;
   readonly pods: Pods;
   readonly clock: Clock;
   readonly log: Logger;
@@ -78,10 +82,12 @@ export class KubeletServer {
     }
   }
 
-  async #route({ method, url = '/' }: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #route({ method = 'GET', url = '/', socket }: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(url, 'https://kubelet');
     const segments = pathname.split('/').slice(1).map(decodeURIComponent);
     if (method === 'GET' && pathname === '/healthz') return void response.end('ok');
+    const refusal = await this.#options.authorizer.refusal(userOf(socket as TLSSocket), method);
+    if (refusal !== undefined) return void response.writeHead(403).end(refusal);
     const [route, namespace, pod, container, ...rest] = segments;
     if (method === 'GET' && route === 'containerLogs' && namespace && pod && container && rest.length === 0) {
       return serveLog({ namespace, pod, container, query: searchParams }, response, this.#options);
