@@ -1,5 +1,5 @@
-/** kubectl of the release whose API Hangar serves. */
+/** kubectl of the release whose API Hangar serves, on the management plane and inside a tenant. */
 
-import { conformance } from './suite.ts';
+import { conformance, managementPlane, tenant } from './suite.ts';
 
-await conformance('kubectl');
+await conformance('kubectl', { ...managementPlane, ...tenant });

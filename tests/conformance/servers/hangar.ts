@@ -11,7 +11,10 @@ import { Processes } from './processes.ts';
 
 const program = fileURLToPath(new URL('../../../bin/hangar.js', import.meta.url));
 
-export function startHangar(extraArguments: readonly string[] = []): Promise<RestartableControlPlane> {
+export function startHangar(
+  extraArguments: readonly string[] = [],
+  { inTenant = isInTenant() }: { readonly inTenant?: boolean } = {},
+): Promise<RestartableControlPlane> {
   return Processes.start('hangar', async (processes) => {
     const kubeconfig = join(processes.folder, 'kubeconfig');
     const run = (port: number | string): ChildProcess =>
@@ -35,7 +38,7 @@ export function startHangar(extraArguments: readonly string[] = []): Promise<Res
       processes.until(async () => existsSync(kubeconfig) && (await isReady(kubeconfig)));
     await ready();
     const { folder } = processes;
-    const own = isInTenant() ? await makeTenant({ kubeconfig, name: tenantName, folder }) : kubeconfig;
+    const own = inTenant ? await makeTenant({ kubeconfig, name: tenantName, folder }) : kubeconfig;
     const plane = await describeControlPlane('hangar', own, processes.stop);
     return {
       ...plane,

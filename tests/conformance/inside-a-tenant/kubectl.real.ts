@@ -1,4 +1,0 @@
-/** Every kubectl case, inside a virtual control plane: the same suite, the same outcome. */
-
-process.env['HANGAR_CONFORMANCE_PLACE'] = 'tenant';
-await import('../kubectl/newest.real.ts');
