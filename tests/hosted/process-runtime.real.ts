@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { connect, loadKubeconfig } from '@hangar/client';
-import type { Client } from '@hangar/client';
+import type { ApiObject, Client } from '@hangar/client';
+import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { Namespace, Pod, Secret } from '@hangar/client/kinds/core-v1';
 import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { Logger, systemClock } from '@hangar/core';
@@ -64,11 +65,22 @@ describe('a HostedControlPlane as pods of the process runtime', () => {
   after(async () => {
     ending.abort();
     await running;
+    await removePods();
     await runtime?.close({ pods: 'stop' });
     await client?.close();
     await cluster?.stop();
   });
 
+  /** Ends programs without their grace period: an API server without etcd uses all of it. */
+  const removePods = async (): Promise<void> => {
+    for (const kind of [Deployment, StatefulSet]) {
+      await client.deleteCollection<ApiObject>(kind, { namespace, propagationPolicy: 'Background' });
+    }
+    await until('all pods are gone', async () => {
+      await client.deleteCollection(Pod, { namespace, gracePeriodSeconds: 1 });
+      return (await client.list(Pod, { namespace })).items.length === 0;
+    });
+  };
   const describeAll = async (): Promise<string> => {
     const { status } = await client.get(HostedControlPlane, key);
     const { items } = await client.list(Pod, { namespace });

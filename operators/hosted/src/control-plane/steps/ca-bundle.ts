@@ -6,6 +6,9 @@ import { clusterNameLabel } from '../../api/index.ts';
 import { applyAll } from '../apply.ts';
 import type { Pass, Verdict } from '../pass.ts';
 
+/** Keys of the ConfigMap by the authority. */
+export const bundleKeys = { ca: 'ca.crt', etcd: 'etcd-ca.crt', proxy: 'front-proxy-ca.crt' } as const;
+
 export async function caBundle(pass: Pass): Promise<Verdict | undefined> {
   const { plane, authorities } = pass;
   const { namespace, name, owner } = plane;
@@ -17,9 +20,9 @@ export async function caBundle(pass: Pass): Promise<Verdict | undefined> {
     ownerReferences: [owner],
   };
   const data = {
-    'ca.crt': ca.certificate,
-    'etcd-ca.crt': etcd.certificate,
-    'front-proxy-ca.crt': proxy.certificate,
+    [bundleKeys.ca]: ca.certificate,
+    [bundleKeys.etcd]: etcd.certificate,
+    [bundleKeys.proxy]: proxy.certificate,
   };
   return applyAll(pass, [rendered(ConfigMap, { metadata, data })]);
 }
