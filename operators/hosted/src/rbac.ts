@@ -12,6 +12,7 @@ export const hostedRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { apiGroups: [''], resources: ['services', 'configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['list'] },
+  { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get', 'patch'] },
   {
     apiGroups: ['apps'],
     resources: ['deployments', 'statefulsets'],

@@ -127,6 +127,7 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
         }
       : {}),
     ...(isInitialized ? { initialization: { controlPlaneInitialized: true }, initialized: true } : {}),
+    ...(pass.etcdVolumeSize === undefined ? {} : { etcdVolumeSize: pass.etcdVolumeSize }),
     ...(pass.isVersionComplete ? { version: spec.version } : {}),
     externalManagedControlPlane: true,
     observedGeneration,

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Client } from '@hangar/client';
-import { Deployment } from '@hangar/client/kinds/apps-v1';
-import { Node, Pod, Secret, Service } from '@hangar/client/kinds/core-v1';
+import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
+import { Node, PersistentVolumeClaim, Pod, Secret, Service } from '@hangar/client/kinds/core-v1';
+import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority } from '@hangar/pki';
 import { findCondition } from '@hangar/runtime';
@@ -13,7 +14,7 @@ import { base64, textIn } from '../pki/secrets.ts';
 import { Cluster, installClusterApi } from '../testing/cluster-api.ts';
 import { namespace, startTestPlatform } from '../testing/platform.ts';
 import type { TestPlatform } from '../testing/platform.ts';
-import { until, untilReady, untilReason } from '../testing/until.ts';
+import { until, untilObject, untilReady, untilReason } from '../testing/until.ts';
 
 const key = { namespace, name: 'demo' };
 const world = { clock: systemClock, random: systemRandom };
@@ -69,6 +70,24 @@ describe('authorities', () => {
       await authoritySecret(client, { 'tls.crt': pair['tls.crt'] });
       await create(client);
       await untilReason(client, 'CACertificatesReady', 'MissingCAKey');
+    }));
+
+  test('an authority that disappears or changes later is reported, and not replaced', () =>
+    withPlatform(async ({ client }) => {
+      await create(client);
+      await untilReady(client);
+      const name = 'demo-ca';
+      const { type, data, metadata } = await client.get(Secret, { namespace, name });
+      const { labels } = metadata;
+      await client.delete(Secret, { namespace, name });
+      const { status } = await untilReason(client, 'CACertificatesReady', 'CAMissing');
+      assert.equal(findCondition(status!.conditions, 'AdminKubeconfigReady')!.status, 'True');
+      await client.create(Secret, { metadata: { namespace, name, labels: labels! }, type: type!, data: pair });
+      await change(client, { replicas: 2 });
+      await untilReason(client, 'CACertificatesReady', 'CAChanged');
+      await client.patch(Secret, { namespace, name }, { type: 'merge', body: { data } });
+      await change(client, { replicas: 3 });
+      await untilReady(client);
     }));
 
   test('a Secret of another owner with the name of a certificate is not replaced', () =>
@@ -134,6 +153,47 @@ describe('the spec', () => {
         deployment: { apiServer: { audit: { policy: { rules: [{ level: 'None' }] }, webhook } } },
       });
       await untilReason(client, 'APIServerDeploymentsReady', 'AuditTokenForbidden');
+    }));
+});
+
+describe('the volumes of etcd', () => {
+  const claims = ['data-demo-etcd-0', 'data-demo-etcd-1', 'data-demo-etcd-2'];
+  const claim = async (client: Client, name: string, storageClassName: string): Promise<void> => {
+    const resources = { requests: { storage: '8Gi' } };
+    const spec = { accessModes: ['ReadWriteOnce' as const], resources, storageClassName, volumeName: `volume-${name}` };
+    await client.create(PersistentVolumeClaim, { metadata: { namespace, name }, spec });
+    const status = { phase: 'Bound', capacity: { storage: '8Gi' }, accessModes: ['ReadWriteOnce'] };
+    await client.status.patch(PersistentVolumeClaim, { namespace, name }, { type: 'merge', body: { status } });
+  };
+  const storageClass = (client: Client, allowVolumeExpansion: boolean) =>
+    client.create(StorageClass, { metadata: { name: 'fast' }, provisioner: 'example.com/fast', allowVolumeExpansion });
+
+  test('a larger size changes the claims, not the template of the StatefulSet', () =>
+    withPlatform(async ({ client }) => {
+      await storageClass(client, true);
+      for (const name of claims) await claim(client, name, 'fast');
+      await create(client);
+      await untilReady(client);
+      await change(client, { etcd: { volumeSize: '16Gi' } });
+      for (const name of claims) {
+        const grown = ({ spec }: PersistentVolumeClaim): boolean => spec?.resources?.requests?.['storage'] === '16Gi';
+        await untilObject(client, PersistentVolumeClaim, name, grown);
+      }
+      const { status } = await untilReady(client);
+      assert.equal(status!.etcdVolumeSize, '8Gi', 'the capacity, until the volumes have grown');
+      const { spec } = await client.get(StatefulSet, { namespace, name: 'demo-etcd' });
+      assert.deepEqual(spec!.volumeClaimTemplates![0]!.spec!.resources, { requests: { storage: '8Gi' } });
+    }));
+
+  test('a storage class that does not allow it is reported', () =>
+    withPlatform(async ({ client }) => {
+      await storageClass(client, false);
+      for (const name of claims) await claim(client, name, 'fast');
+      await create(client);
+      await untilReady(client);
+      await change(client, { etcd: { volumeSize: '16Gi' } });
+      const { status } = await untilReason(client, 'EtcdClusterReady', 'VolumeNotExpandable');
+      assert.match(findCondition(status!.conditions, 'EtcdClusterReady')!.message, /data-demo-etcd-0" cannot grow to 16Gi/);
     }));
 });
 

@@ -56,6 +56,8 @@ export interface Pass {
   serviceAccountDigest?: string;
   /** Digest of the audit files. */
   auditDigest?: string;
+  /** Size of the volumes of etcd. */
+  etcdVolumeSize?: string;
   /** etcd is being updated or lacks members: nothing else is disrupted. */
   isEtcdBusy?: boolean;
   apiServer?: DeploymentReport;

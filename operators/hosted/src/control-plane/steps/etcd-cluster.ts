@@ -8,6 +8,7 @@ import { wasReady } from '../conditions.ts';
 import type { Pass, Verdict } from '../pass.ts';
 import { memberReport } from '../rollout.ts';
 import { troubleOf } from './pods.ts';
+import { withVolumes } from './etcd-volumes.ts';
 
 export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
   const { plane, rendering, authorities, hostedControlPlane } = pass;
@@ -18,10 +19,11 @@ export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
   ];
   const fault = await applyAll(pass, others);
   if (fault) return fault;
-  const applied = await applyObject<StatefulSet>(pass, set);
+  const { wanted, growth } = await withVolumes(pass, set);
+  const applied = await applyObject<StatefulSet>(pass, wanted);
   if (isFault(applied)) return applied;
   const { ready, desired, hasQuorum, isComplete } = memberReport(applied);
-  if (isComplete) return undefined;
+  if (isComplete) return growth;
   pass.isEtcdBusy = true;
   const trouble = await troubleOf(pass, 'etcd');
   const counts = `${ready} of ${desired} etcd members are ready`;
