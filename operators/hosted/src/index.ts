@@ -5,6 +5,7 @@
  *   render/          from a control plane to the objects of its components
  *   pki/             authorities, certificates and kubeconfigs in Secrets
  *   control-plane/   the reconciler: its README lists the phases
+ *   gateway/         the Gateway API: listeners, endpoints
  *   workload/        objects inside the control plane
  *   operator.ts      the controller on one manager
  *   rbac.ts          the rights that it needs
@@ -17,4 +18,4 @@ export { definitions } from './api/generated/index.ts';
 export * from './render/index.ts';
 export { hostedOperator } from './operator.ts';
 export type { HostedOperatorOptions } from './operator.ts';
-export { clusterApiRules, electionRules, hostedRules } from './rbac.ts';
+export { clusterApiRules, electionRules, gatewayRules, hostedRules } from './rbac.ts';

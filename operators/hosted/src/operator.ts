@@ -13,6 +13,7 @@ import { addHostedController, hostedCaches } from './control-plane/controller.ts
 import type { PlaneAccess } from './control-plane/pass.ts';
 import { Writes } from './control-plane/writes.ts';
 import { endpointUrl } from './endpoint-url.ts';
+import type { TlsRouteVersion } from './gateway/kinds.ts';
 import { apiServiceHost } from './render/index.ts';
 import type { ClusterObject } from './render/index.ts';
 
@@ -21,6 +22,8 @@ export interface HostedOperatorOptions {
   readonly management: Client;
   /** The version of Cluster API that the management cluster serves. Absent: Cluster API is not installed. */
   readonly clusterApi?: 'v1beta1' | 'v1beta2' | undefined;
+  /** The version of TLSRoute that the management cluster serves. Absent: the Gateway API is not installed. */
+  readonly tlsRouteVersion?: TlsRouteVersion | undefined;
   /** Type of Services of control planes that do not set one. Absent: LoadBalancer. */
   readonly serviceType?: ServiceType | undefined;
   /** Whether the operator reaches API servers by their Service, or by their endpoint from outside the cluster. Absent: by Service. */
@@ -46,11 +49,11 @@ const lean = { transform: allTransforms(withoutManagedFields, withoutLastApplied
 /** Starts nothing before `run`. The definitions must be installed by then. */
 export function hostedOperator(options: HostedOperatorOptions): Manager {
   const { management, clock = systemClock, random = systemRandom, leaderElection, registry } = options;
-  const { metrics = false, health = metrics, reach = 'service', failpoints, clusterApi } = options;
+  const { metrics = false, health = metrics, reach = 'service', failpoints, clusterApi, tlsRouteVersion } = options;
   const log = options.log ?? new Logger({ level: 'info', format: 'text', clock });
   const manager = new Manager({
     client: management,
-    cache: { defaults: lean, byKind: hostedCaches.map((kind) => ({ ...lean, ...kind })) },
+    cache: { defaults: lean, byKind: hostedCaches(tlsRouteVersion).map((kind) => ({ ...lean, ...kind })) },
     metrics,
     health,
     clock,
@@ -66,6 +69,7 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     serviceType: options.serviceType ?? 'LoadBalancer',
     connect: options.connect ?? ((access) => overTls(access, reach)),
     concurrency: options.concurrency ?? 10,
+    ...(tlsRouteVersion ? { tlsRouteVersion } : {}),
     ...(clusterApi ? { clusterKind: clusterKind(clusterApi) } : {}),
   });
   return manager;

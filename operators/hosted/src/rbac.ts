@@ -2,6 +2,7 @@
 
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
 import { clusterApiGroup, group } from './api/index.ts';
+import { gatewayGroup } from './gateway/kinds.ts';
 
 /** On the management cluster, for all namespaces that have control planes. */
 export const hostedRules: readonly PolicyRule[] = [
@@ -29,6 +30,12 @@ export const hostedRules: readonly PolicyRule[] = [
 /** In addition, if Cluster API is installed. */
 export const clusterApiRules: readonly PolicyRule[] = [
   { apiGroups: [clusterApiGroup], resources: ['clusters'], verbs: ['list', 'watch'] },
+];
+
+/** In addition, if the Gateway API is installed. */
+export const gatewayRules: readonly PolicyRule[] = [
+  { apiGroups: [gatewayGroup], resources: ['gateways'], verbs: ['get'] },
+  { apiGroups: [gatewayGroup], resources: ['tlsroutes'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
 ];
 
 /** In the namespace of the lease, if several operators run. */

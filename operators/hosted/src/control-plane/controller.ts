@@ -4,21 +4,26 @@ import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { ConfigMap, Secret, Service } from '@hangar/client/kinds/core-v1';
 import { NetworkPolicy } from '@hangar/client/kinds/networking-v1';
 import { PodDisruptionBudget } from '@hangar/client/kinds/policy-v1';
-import type { ApiObject } from '@hangar/client';
+import type { ApiObject, Kind } from '@hangar/client';
 import { kindOptions } from '@hangar/runtime';
 import type { KindOptions, Manager, Predicate, RequestLike, WatchesOptions } from '@hangar/runtime';
 import { isDeepStrictEqual } from 'node:util';
 import { clusterNameLabel, HostedControlPlane } from '../api/index.ts';
+import { tlsRouteKind } from '../gateway/kinds.ts';
+import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { ClusterObject } from '../render/index.ts';
 import type { World } from './pass.ts';
 import { hostedControlPlaneReconciler } from './reconcile.ts';
 
 const owned = [Service, Secret, ConfigMap, Deployment, StatefulSet, PodDisruptionBudget, NetworkPolicy] as const;
 
+/** The kinds of the objects of a control plane. */
+const ownedKinds = (version: TlsRouteVersion | undefined): readonly Kind<ApiObject>[] =>
+  [...owned, ...(version ? [tlsRouteKind(version)] : [])] as unknown as readonly Kind<ApiObject>[];
+
 /** Only objects of control planes are cached. */
-export const hostedCaches: readonly KindOptions[] = owned.map((kind) =>
-  kindOptions(kind as never, { labelSelector: clusterNameLabel }),
-);
+export const hostedCaches = (version: TlsRouteVersion | undefined): KindOptions[] =>
+  ownedKinds(version).map((kind) => kindOptions(kind, { labelSelector: clusterNameLabel }));
 
 /** Ignores changes of the status alone, which the reconciler itself writes. */
 const notStatusAlone: Predicate<HostedControlPlane> = {
@@ -46,7 +51,7 @@ export function addHostedController(manager: Manager, { concurrency, ...world }:
   manager.controller<HostedControlPlane, ApiObject[], ClusterObject[]>({
     name: 'hostedcontrolplane',
     for: { kind: HostedControlPlane, where: notStatusAlone },
-    owns: [...owned] as never,
+    owns: ownedKinds(world.tlsRouteVersion) as never,
     watches: clusters as never,
     reconcile: hostedControlPlaneReconciler(world),
     concurrency,

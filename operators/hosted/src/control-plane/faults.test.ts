@@ -11,7 +11,9 @@ import { createAuthority } from '@hangar/pki';
 import { findCondition } from '@hangar/runtime';
 import { clusterSecretType, HostedControlPlane } from '../api/index.ts';
 import { base64, textIn } from '../pki/secrets.ts';
+import { Gateway, tlsRouteKind } from '../gateway/kinds.ts';
 import { Cluster, installClusterApi } from '../testing/cluster-api.ts';
+import { installGatewayApi } from '../testing/gateway-api.ts';
 import { namespace, startTestPlatform } from '../testing/platform.ts';
 import type { TestPlatform } from '../testing/platform.ts';
 import { until, untilObject, untilReady, untilReason } from '../testing/until.ts';
@@ -193,7 +195,10 @@ describe('the volumes of etcd', () => {
       await untilReady(client);
       await change(client, { etcd: { volumeSize: '16Gi' } });
       const { status } = await untilReason(client, 'EtcdClusterReady', 'VolumeNotExpandable');
-      assert.match(findCondition(status!.conditions, 'EtcdClusterReady')!.message, /data-demo-etcd-0" cannot grow to 16Gi/);
+      assert.match(
+        findCondition(status!.conditions, 'EtcdClusterReady')!.message,
+        /data-demo-etcd-0" cannot grow to 16Gi/,
+      );
     }));
 });
 
@@ -258,6 +263,66 @@ test('an image that cannot be pulled is reported with the pod and the image', ()
     await workloads.refresh();
     await untilReady(client);
   }));
+
+describe('with a Gateway', () => {
+  const gateway = { namespace, name: 'shared' };
+  const route = tlsRouteKind('v1');
+  const platformWithGateways = (run: (platform: TestPlatform) => Promise<void>) => async (): Promise<void> => {
+    await using platform = await startTestPlatform({ tlsRouteVersion: 'v1' });
+    await installGatewayApi(platform.client);
+    platform.start();
+    await run(platform);
+  };
+  const listener = { name: 'tls', protocol: 'TLS', port: 443, hostname: '*.example.com', tls: { mode: 'Passthrough' } };
+
+  test(
+    'the endpoint has a host name of the listener, and a route leads to the Service',
+    platformWithGateways(async ({ client }) => {
+      await client.create(Gateway, { metadata: { ...gateway }, spec: { listeners: [listener] } });
+      await create(client, { gateway });
+      const { spec } = await untilReason(client, 'APIServerTLSRoutesReady', 'RouteNotAccepted');
+      assert.deepEqual(spec.controlPlaneEndpoint, { host: 'demo.team.example.com', port: 443 });
+      const key = { namespace, name: 'demo-apiserver' };
+      assert.deepEqual((await client.get(route, key)).spec, {
+        parentRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', ...gateway }],
+        hostnames: ['demo.team.example.com'],
+        rules: [{ backendRefs: [{ group: '', kind: 'Service', name: 'apiserver-demo', port: 6443 }] }],
+      });
+      const accepted = {
+        type: 'Accepted',
+        status: 'True',
+        reason: 'Accepted',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      };
+      const status = { parents: [{ parentRef: gateway, conditions: [accepted] }] };
+      await client.status.patch(route, key, { type: 'merge', body: { status } });
+      await untilReady(client);
+      const kubeconfig = await client.get(Secret, { namespace, name: 'demo-kubeconfig' });
+      assert.match(textIn(kubeconfig, 'value'), /server: https:\/\/demo\.team\.example\.com:443/);
+    }),
+  );
+
+  test(
+    'a Gateway that does not exist, or has no usable listener, is reported',
+    platformWithGateways(async ({ client }) => {
+      await create(client, { gateway });
+      await untilReason(client, 'SyncControlPlaneEndpointReady', 'GatewayNotFound');
+      await client.create(Gateway, {
+        metadata: { ...gateway },
+        spec: { listeners: [{ ...listener, protocol: 'HTTPS' }] },
+      });
+      await change(client, { replicas: 2 });
+      await untilReason(client, 'SyncControlPlaneEndpointReady', 'GatewayListenerMissing');
+    }),
+  );
+
+  test('without the Gateway API, spec.gateway is a fault', () =>
+    withPlatform(async ({ client }) => {
+      await create(client, { gateway });
+      await untilReason(client, 'SyncControlPlaneEndpointReady', 'GatewayAPIMissing');
+    }));
+});
 
 describe('with Cluster API', () => {
   const platformWithClusterApi = (run: (platform: TestPlatform) => Promise<void>) => async (): Promise<void> => {

@@ -4,6 +4,7 @@ import type { Client, Kind, Reader } from '@hangar/client';
 import type { Clock, Random } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
 import type { HostedControlPlane, ServiceType } from '../api/index.ts';
+import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Fault } from '../fault.ts';
 import type { ClusterObject, Plane, Rendering } from '../render/index.ts';
 import type { DeploymentReport } from './rollout.ts';
@@ -18,6 +19,8 @@ export interface World {
   readonly serviceType: ServiceType;
   /** Opens a client of the API server of a control plane, as an administrator. Closed by its user. */
   readonly connect: (access: PlaneAccess) => Promise<Client>;
+  /** The version of TLSRoute that the management cluster serves. Absent: the Gateway API is not installed. */
+  readonly tlsRouteVersion?: TlsRouteVersion | undefined;
   /** The kind Cluster of Cluster API. Absent: Cluster API is not installed. */
   readonly clusterKind?: Kind<ClusterObject> | undefined;
 }

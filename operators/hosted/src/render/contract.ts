@@ -1,6 +1,7 @@
 /** The interface of a version of the rendering. */
 
 import type { ApiObject, Kind } from '@hangar/client';
+import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Component } from './names.ts';
 import type { Plane } from './plane.ts';
 
@@ -34,6 +35,8 @@ export interface Rendering {
   /** Returns the names of the arguments that users cannot set, because the control plane cannot work without the rendered value. */
   reserved(plane: Plane): Readonly<Record<Component, readonly string[]>>;
   apiService(plane: Plane): Rendered[];
+  /** Needs the endpoint. */
+  tlsRoutes(plane: Plane, version: TlsRouteVersion): Rendered[];
   certificates(plane: Plane): CertificateWish[];
   etcd(plane: Plane, files: string): Rendered[];
   componentKubeconfigs(plane: Plane): Rendered[];

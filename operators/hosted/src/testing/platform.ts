@@ -36,7 +36,10 @@ export interface RunningOperator {
   stop(): Promise<void>;
 }
 
-export interface TestPlatformOptions extends Pick<HostedOperatorOptions, 'serviceType' | 'clusterApi'> {
+export interface TestPlatformOptions extends Pick<
+  HostedOperatorOptions,
+  'serviceType' | 'clusterApi' | 'tlsRouteVersion'
+> {
   readonly clock?: Clock;
 }
 
@@ -45,7 +48,7 @@ const quietMs = 150;
 const silent = new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} });
 
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
-  const { clock = systemClock, serviceType = 'ClusterIP', clusterApi } = options;
+  const { clock = systemClock, serviceType = 'ClusterIP', clusterApi, tlsRouteVersion } = options;
   await using opened = new AsyncDisposableStack();
   const management = opened.use(await startTestCluster({ clock }));
   const tenant = opened.use(await startTestCluster({ clock }));
@@ -72,6 +75,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       connect: () => Promise.resolve(new RestClient(counted(tenant.transportOf(), 'inside '), rest)),
       serviceType,
       clusterApi,
+      tlsRouteVersion,
       clock,
       random,
       log: silent,

@@ -2,11 +2,15 @@
 
 import { find, keyOf } from '@hangar/client';
 import { Node, Service } from '@hangar/client/kinds/core-v1';
+import { findCondition, isConditionTrue } from '@hangar/runtime';
 import { HostedControlPlane } from '../../api/index.ts';
-import type { ControlPlaneEndpoint } from '../../api/index.ts';
+import type { ControlPlaneEndpoint, GatewayReference } from '../../api/index.ts';
 import { isFault } from '../../fault.ts';
+import { Gateway } from '../../gateway/kinds.ts';
+import type { TlsRoute } from '../../gateway/kinds.ts';
+import { gatewayEndpoint } from '../../gateway/listener.ts';
 import { apiServiceHost, apiServiceName } from '../../render/index.ts';
-import { applyAll } from '../apply.ts';
+import { applyAll, applyObject } from '../apply.ts';
 import type { Pass, Verdict } from '../pass.ts';
 
 export const apiServerService = (pass: Pass): Promise<Verdict | undefined> =>
@@ -39,6 +43,7 @@ export async function syncControlPlaneEndpoint(pass: Pass): Promise<Verdict | un
 
 async function serviceEndpoint(pass: Pass): Promise<ControlPlaneEndpoint | Verdict> {
   const { plane, client, signal } = pass;
+  if (plane.spec.gateway) return endpointOfGateway(pass, plane.spec.gateway);
   const key = { namespace: plane.namespace, name: apiServiceName(plane) };
   const service = await find(client, Service, key, { signal });
   const quoted = `Service ${JSON.stringify(`${key.namespace}/${key.name}`)}`;
@@ -69,6 +74,18 @@ async function serviceEndpoint(pass: Pass): Promise<ControlPlaneEndpoint | Verdi
   }
 }
 
+/** Gateways are not cached: the endpoint is read once. */
+async function endpointOfGateway(
+  { plane, apiReader, world, signal }: Pass,
+  reference: GatewayReference,
+): Promise<ControlPlaneEndpoint | Verdict> {
+  if (!world.tlsRouteVersion) return gatewayApiMissing;
+  const { namespace, name } = reference;
+  const gateway = await find(apiReader, Gateway, { namespace, name }, { signal });
+  const endpoint = gatewayEndpoint(plane, reference, gateway);
+  return isFault(endpoint) ? { ...endpoint, requeueAfterMs: 30_000 } : endpoint;
+}
+
 /** The address of the first node by name that has one. */
 async function nodeAddress({ apiReader, signal }: Pass): Promise<string | undefined> {
   const { items } = await apiReader.list(Node, { signal });
@@ -82,12 +99,29 @@ async function nodeAddress({ apiReader, signal }: Pass): Promise<string | undefi
   return undefined;
 }
 
-export function apiServerTlsRoutes({ plane }: Pass): Verdict | undefined {
+/** A route that the Gateway does not accept yet does not stop the later phases: clients inside the management cluster do not use it. */
+export async function apiServerTlsRoutes(pass: Pass): Promise<Verdict | undefined> {
+  const { plane, rendering, world } = pass;
   const { gateway } = plane.spec;
   if (!gateway) return undefined;
+  if (!world.tlsRouteVersion) return gatewayApiMissing;
+  const [route] = rendering.tlsRoutes(plane, world.tlsRouteVersion);
+  const applied = await applyObject<TlsRoute>(pass, route!);
+  if (isFault(applied)) return { ...applied, isPartial: true };
+  const parents = applied.status?.parents ?? [];
+  if (parents.some(({ conditions }) => isConditionTrue(conditions, 'Accepted'))) return undefined;
+  const refused = parents
+    .map(({ conditions }) => findCondition(conditions, 'Accepted'))
+    .find((one) => one !== undefined);
   const name = JSON.stringify(`${gateway.namespace}/${gateway.name}`);
   return {
-    reason: 'GatewayNotSupported',
-    message: `Gateway ${name}: this version of the operator does not create TLSRoutes`,
+    reason: 'RouteNotAccepted',
+    message: `Gateway ${name} has not accepted TLSRoute ${JSON.stringify(applied.metadata.name)}${refused ? `: ${refused.message}` : ''}`,
+    isPartial: true,
   };
 }
+
+const gatewayApiMissing: Verdict = {
+  reason: 'GatewayAPIMissing',
+  message: 'spec.gateway is set, but the Gateway API with TLSRoutes is not installed',
+};

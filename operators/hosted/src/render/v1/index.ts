@@ -15,6 +15,7 @@ import {
 } from './controllers.ts';
 import { etcdTags } from './defaults.ts';
 import { etcd, reservedEtcdArguments } from './etcd.ts';
+import { tlsRoutes } from './tls-route.ts';
 
 export const rendering: Rendering = {
   minors: Object.keys(etcdTags).map(Number),
@@ -25,6 +26,7 @@ export const rendering: Rendering = {
     'kube-scheduler': Object.keys(reservedSchedulerArguments()),
   }),
   apiService,
+  tlsRoutes,
   certificates,
   etcd,
   componentKubeconfigs,
