@@ -120,6 +120,22 @@ test('controllers are never ahead of the API servers, and the version is that of
   assert.match(imageOf(await get('controller-manager')), /:v1\.36\.4$/);
 });
 
+test('at the first start, API servers do not wait for etcd, and controllers follow the first API server', async () => {
+  await using platform = await startTestPlatform();
+  const { client, workloads } = platform;
+  workloads.holdBack = /etcd/;
+  workloads.ready.set('demo-apiserver', 1);
+  platform.start();
+  await create(client);
+  await untilObject(client, Deployment, 'demo-controller-manager', ({ status }) => status?.availableReplicas === 2);
+  const { status } = await untilReason(client, 'EtcdClusterReady', 'MembersNotReady');
+  assert.equal(status!.version, undefined);
+  workloads.holdBack = undefined;
+  workloads.ready.clear();
+  await workloads.refresh();
+  assert.equal((await untilReady(client)).status!.version, 'v1.36.4');
+});
+
 test('while etcd lacks members, nothing else is disrupted', async () => {
   await using platform = await startTestPlatform();
   platform.start();

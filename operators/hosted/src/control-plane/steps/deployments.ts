@@ -1,6 +1,6 @@
 /**
  * Phases InternalKubeconfig and APIServerDeployments. kube-controller-manager and kube-scheduler are never ahead of the API servers: their
- * Deployments change when the roll-out of kube-apiserver is complete.
+ * Deployments change when the roll-out of kube-apiserver is complete. At the first start they follow the first API server.
  */
 
 import { find } from '@hangar/client';
@@ -28,7 +28,11 @@ export async function apiServerDeployments(pass: Pass): Promise<Verdict | undefi
   const apiServer = await component(pass, 'kube-apiserver', rendering.apiServer(plane, files));
   if (isFault(apiServer)) return apiServer;
   pass.apiServer = apiServer;
-  if (!apiServer.isComplete) return incomplete(pass, 'kube-apiserver', apiServer);
+  // At the first start, all components have the same version: the controllers can follow the first API server.
+  const isFirstStart = pass.hostedControlPlane.status?.version === undefined;
+  if (!apiServer.isComplete && !(isFirstStart && apiServer.available > 0)) {
+    return incomplete(pass, 'kube-apiserver', apiServer);
+  }
   const controllerFiles = digestOf([serviceAccountDigest, authorities!.ca.certificate]);
   const [manager, scheduler] = [
     await component(pass, 'kube-controller-manager', rendering.controllerManager(plane, controllerFiles)),
@@ -36,6 +40,7 @@ export async function apiServerDeployments(pass: Pass): Promise<Verdict | undefi
   ];
   if (isFault(manager)) return manager;
   if (isFault(scheduler)) return scheduler;
+  if (!apiServer.isComplete) return incomplete(pass, 'kube-apiserver', apiServer);
   if (!manager.isComplete) return incomplete(pass, 'kube-controller-manager', manager);
   if (!scheduler.isComplete) return incomplete(pass, 'kube-scheduler', scheduler);
   pass.isVersionComplete = !pass.isEtcdBusy;

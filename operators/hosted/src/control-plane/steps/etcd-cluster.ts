@@ -1,4 +1,4 @@
-/** Phase EtcdCluster: the StatefulSet and its Services. Later phases need a quorum. */
+/** Phase EtcdCluster: the StatefulSet and its Services. Later phases need a quorum, except at the first start. */
 
 import type { StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { isFault } from '../../fault.ts';
@@ -29,9 +29,9 @@ export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
   const counts = `${ready} of ${desired} etcd members are ready`;
   const message = trouble ? `${counts}: ${trouble.message}` : counts;
   const requeueAfterMs = 10_000;
-  if (hasQuorum) return { reason: trouble?.reason ?? 'MembersNotReady', message, isPartial: true, requeueAfterMs };
-  const isLost =
-    wasReady(hostedControlPlane.status?.conditions, 'EtcdClusterReady') ||
-    hostedControlPlane.status?.initialized === true;
-  return { reason: trouble?.reason ?? (isLost ? 'QuorumLost' : 'MembersNotReady'), message, requeueAfterMs };
+  const { conditions, initialized } = hostedControlPlane.status ?? {};
+  const isFirstStart = initialized !== true && !wasReady(conditions, 'EtcdClusterReady');
+  const reason = trouble?.reason ?? (hasQuorum || isFirstStart ? 'MembersNotReady' : 'QuorumLost');
+  // At the first start, API servers start at the same time and wait for etcd.
+  return { reason, message, isPartial: hasQuorum || isFirstStart, requeueAfterMs };
 }
