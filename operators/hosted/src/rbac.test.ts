@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RestClient } from '@hangar/client';
-import { Namespace, Node, Secret } from '@hangar/client/kinds/core-v1';
+import { Namespace, Node, PersistentVolumeClaim, Secret } from '@hangar/client/kinds/core-v1';
 import { Deployment } from '@hangar/client/kinds/apps-v1';
+import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { ClusterRole, ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
 import { Logger, systemClock } from '@hangar/core';
 import { installCrd, Rights, startTestCluster } from '@hangar/testkit';
 import { definitions } from './api/generated/index.ts';
-import { HostedControlPlane } from './api/index.ts';
+import { annotations, HostedControlPlane } from './api/index.ts';
+import { Gateway } from './gateway/kinds.ts';
 import { hostedOperator } from './operator.ts';
-import { clusterApiRules, hostedRules } from './rbac.ts';
+import { clusterApiRules, gatewayRules, hostedRules } from './rbac.ts';
 import { Cluster, installClusterApi } from './testing/cluster-api.ts';
+import { installGatewayApi } from './testing/gateway-api.ts';
 import { namespace } from './testing/platform.ts';
-import { untilReady, untilReason } from './testing/until.ts';
+import { untilObject, untilReady, untilReason } from './testing/until.ts';
 import { workloadDouble } from './testing/workload-double.ts';
 
 const user = 'hangar-hosted-operator';
@@ -30,7 +33,8 @@ test('the permissions of the operator are enough, and none is unused', async () 
     metadata: { name: 'worker' },
     status: { addresses: [{ type: 'InternalIP', address: '192.0.2.3' }] },
   });
-  const rules = [...hostedRules, ...clusterApiRules];
+  await installGatewayApi(client);
+  const rules = [...hostedRules, ...clusterApiRules, ...gatewayRules];
   await client.create(ClusterRole, { metadata: { name: user }, rules });
   await client.create(ClusterRoleBinding, {
     metadata: { name: user },
@@ -44,6 +48,7 @@ test('the permissions of the operator are enough, and none is unused', async () 
     management: new RestClient(rights.watched(management.transportOf({ name: user }))),
     connect: () => Promise.resolve(new RestClient(tenant.transportOf())),
     clusterApi: 'v1beta2',
+    tlsRouteVersion: 'v1',
     serviceType: 'NodePort',
     log: new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} }),
   });
@@ -62,6 +67,13 @@ test('the permissions of the operator are enough, and none is unused', async () 
   workloads.holdBack = undefined;
   await workloads.refresh();
   await untilReady(client);
+  // Ready again: the Event of the first time becomes a series.
+  workloads.ready.set('demo-etcd', 1);
+  await workloads.refresh();
+  await untilReason(client, 'EtcdClusterReady', 'QuorumLost');
+  workloads.ready.clear();
+  await workloads.refresh();
+  await untilReady(client);
   // An immutable Secret is replaced when its certificate has to change.
   const secret = { namespace, name: 'demo-scheduler' };
   const { uid } = (await client.get(Secret, secret)).metadata;
@@ -76,6 +88,37 @@ test('the permissions of the operator are enough, and none is unused', async () 
     if (event.type !== 'BOOKMARK' && event.object.metadata.name === secret.name && event.object.metadata.uid !== uid)
       break;
   }
+  const gateway = { namespace, name: 'shared' };
+  const tls = { mode: 'Passthrough' };
+  const listeners = [{ name: 'tls', protocol: 'TLS', port: 443, hostname: '*.example.com', tls }];
+  await client.create(Gateway, { metadata: { ...gateway }, spec: { listeners } });
+  await client.create(HostedControlPlane, {
+    metadata: { namespace, name: 'routed', annotations: { [annotations.standalone]: 'true' } },
+    spec: { version: 'v1.36.4', gateway },
+  });
+  await untilReason(client, 'APIServerTLSRoutesReady', 'RouteNotAccepted', 'routed');
+  await client.create(StorageClass, {
+    metadata: { name: 'fast' },
+    provisioner: 'example.com/fast',
+    allowVolumeExpansion: true,
+  });
+  const claim = { namespace, name: 'data-demo-etcd-0' };
+  const resources = { requests: { storage: '8Gi' } };
+  await client.create(PersistentVolumeClaim, {
+    metadata: { ...claim },
+    spec: { accessModes: ['ReadWriteOnce'], resources, storageClassName: 'fast', volumeName: 'volume' },
+  });
+  const bound = { status: { phase: 'Bound', capacity: { storage: '8Gi' } } };
+  await client.status.patch(PersistentVolumeClaim, claim, { type: 'merge', body: bound });
+  await client.patch(HostedControlPlane, key, { type: 'merge', body: { spec: { etcd: { volumeSize: '16Gi' } } } });
+  await untilObject(
+    client,
+    PersistentVolumeClaim,
+    claim.name,
+    ({ spec }) => spec?.resources?.requests?.['storage'] === '16Gi',
+  );
+  // The operator has received the response when it reports the generation.
+  await untilReady(client);
   // The server checks `create` for an apply that creates an object, although the request is a patch.
   const applied = (right: string): boolean =>
     right.startsWith('create ') && rights.used.has(right.replace('create', 'patch'));

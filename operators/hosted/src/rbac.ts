@@ -19,6 +19,7 @@ export const hostedRules: readonly PolicyRule[] = [
     resources: ['deployments', 'statefulsets'],
     verbs: ['get', 'list', 'watch', 'create', 'patch'],
   },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
   { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   {
     apiGroups: ['networking.k8s.io'],

@@ -39,7 +39,7 @@ const notStatusAlone: Predicate<HostedControlPlane> = {
   },
 };
 
-export interface HostedControllerOptions extends World {
+export interface HostedControllerOptions extends Omit<World, 'events'> {
   /** Maximum number of concurrent reconciles. */
   readonly concurrency: number;
 }
@@ -47,13 +47,14 @@ export interface HostedControllerOptions extends World {
 /** The cache of the manager must have `hostedCaches`. */
 export function addHostedController(manager: Manager, { concurrency, ...world }: HostedControllerOptions): void {
   const { clusterKind } = world;
+  const events = manager.recorder('hosted-operator').for(manager.cluster);
   const clusters: WatchesOptions<ClusterObject>[] = clusterKind ? [{ kind: clusterKind, map: controlPlanesOf }] : [];
   manager.controller<HostedControlPlane, ApiObject[], ClusterObject[]>({
     name: 'hostedcontrolplane',
     for: { kind: HostedControlPlane, where: notStatusAlone },
     owns: ownedKinds(world.tlsRouteVersion) as never,
     watches: clusters as never,
-    reconcile: hostedControlPlaneReconciler(world),
+    reconcile: hostedControlPlaneReconciler({ ...world, events }),
     concurrency,
   });
 }

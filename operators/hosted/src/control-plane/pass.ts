@@ -3,6 +3,7 @@
 import type { Client, Kind, Reader } from '@hangar/client';
 import type { Clock, Random } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
+import type { ClusterEvents } from '@hangar/runtime';
 import type { HostedControlPlane, ServiceType } from '../api/index.ts';
 import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Fault } from '../fault.ts';
@@ -15,6 +16,8 @@ export interface World {
   readonly clock: Clock;
   readonly random: Random;
   readonly writes: Writes;
+  /** Of the management cluster. */
+  readonly events: Pick<ClusterEvents, 'event'>;
   /** Type of Services if the spec has none. */
   readonly serviceType: ServiceType;
   /** Opens a client of the API server of a control plane, as an administrator. Closed by its user. */

@@ -42,7 +42,7 @@ async function reconcile(
   // The garbage collector deletes the objects of a deleted control plane.
   if (!object || isBeingDeleted(object)) return;
   const write = (status: HostedControlPlane['status']) =>
-    writeStatus({ client, writes: world.writes, object, status: status!, signal });
+    writeStatus({ client, writes: world.writes, events: world.events, object, status: status!, signal });
   const cluster = await clusterOf({ world, client, object, signal });
   if (isFault(cluster)) return refuse(world, object, cluster, write);
   if (isPaused(object, cluster.object)) {
@@ -62,7 +62,7 @@ async function reconcile(
   }
   const current = pass.hostedControlPlane;
   const status = statusAfter(pass, outcomes);
-  await writeStatus({ client, writes: world.writes, object: current, status, signal });
+  await writeStatus({ client, writes: world.writes, events: world.events, object: current, status, signal });
   if (failure !== undefined) throw asError(failure);
   return resultOf(pass, outcomes);
 }

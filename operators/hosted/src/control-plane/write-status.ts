@@ -1,15 +1,18 @@
-/** Writes the fields of the status that differ, and nothing if there are none. */
+/** Writes the fields of the status that differ, and nothing if there are none. Records Events after a write. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { keyOf } from '@hangar/client';
 import type { Client } from '@hangar/client';
+import type { ClusterEvents } from '@hangar/runtime';
 import { HostedControlPlane } from '../api/index.ts';
 import type { HostedControlPlaneStatus } from '../api/index.ts';
+import { eventsBetween } from './events.ts';
 import type { Writes } from './writes.ts';
 
 export interface StatusWrite {
   readonly client: Client;
   readonly writes: Writes;
+  readonly events: Pick<ClusterEvents, 'event'>;
   /** As read. */
   readonly object: HostedControlPlane;
   readonly status: HostedControlPlaneStatus;
@@ -17,7 +20,7 @@ export interface StatusWrite {
 }
 
 /** Rejects with `Conflict` after a concurrent write. */
-export async function writeStatus({ client, writes, object, status, signal }: StatusWrite): Promise<void> {
+export async function writeStatus({ client, writes, events, object, status, signal }: StatusWrite): Promise<void> {
   const before: Record<string, unknown> = { ...object.status };
   const changed = Object.entries(status).filter(([name, value]) => !isDeepStrictEqual(before[name], value));
   if (changed.length === 0) return;
@@ -26,4 +29,5 @@ export async function writeStatus({ client, writes, object, status, signal }: St
   await writes.make('status', () =>
     client.status.patch(HostedControlPlane, keyOf(object), { type: 'merge', body }, { signal }),
   );
+  for (const event of eventsBetween(object.status, status)) events.event(object, event);
 }

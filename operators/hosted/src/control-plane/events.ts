@@ -1,0 +1,37 @@
+/** The Events of a HostedControlPlane: the transitions between two statuses. A fault that persists is recorded once. */
+
+import { findCondition } from '@hangar/runtime';
+import type { EventDetails } from '@hangar/runtime';
+import type { HostedControlPlaneStatus } from '../api/index.ts';
+
+/** Reasons of normal progress before a control plane is ready for the first time. */
+const progress: ReadonlySet<string> = new Set([
+  'DeploymentRollingOut',
+  'MembersNotReady',
+  'RouteNotAccepted',
+  'WaitingForAPIServer',
+  'WaitingForCluster',
+  'WaitingForLoadBalancer',
+  'WaitingForService',
+]);
+
+export function eventsBetween(
+  before: HostedControlPlaneStatus | undefined,
+  after: HostedControlPlaneStatus,
+): EventDetails[] {
+  const [old, now] = [findCondition(before?.conditions, 'Ready'), findCondition(after.conditions, 'Ready')];
+  const events: EventDetails[] = [];
+  if (before?.version !== undefined && after.version !== before.version) {
+    events.push({ reason: 'Upgraded', note: `all components have version ${after.version}` });
+  }
+  if (now?.status === 'True' && old?.status !== 'True') {
+    events.push({ reason: 'Ready', note: `the control plane is ready with version ${after.version}` });
+  }
+  if (
+    now?.status === 'False' &&
+    (old?.status === 'True' || (old?.reason !== now.reason && !progress.has(now.reason)))
+  ) {
+    events.push({ type: 'Warning', reason: 'NotReady', note: `${now.reason}: ${now.message}` });
+  }
+  return events;
+}
