@@ -10,6 +10,7 @@ import type { Clock, Random } from '@hangar/core';
 import {
   bits,
   boolean,
+  contentOf,
   explicit,
   implicit,
   integer,
@@ -22,6 +23,7 @@ import {
   utf8,
 } from './der.ts';
 import type { Der } from './der.ts';
+import { PkiError } from './errors.ts';
 
 /** A certificate with its private key, both PEM. */
 export interface KeyPair {
@@ -57,6 +59,7 @@ export const identifiers = {
   organization: '2.5.4.10',
   userUid: '1.3.6.1.4.1.57683.2',
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  rsaWithSha256: '1.2.840.113549.1.1.11',
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
   subjectAlternativeName: '2.5.29.17',
@@ -73,7 +76,18 @@ const extendedUsages = {
   peer: [identifiers.serverAuthentication, identifiers.clientAuthentication],
 } as const;
 
-const algorithm = sequence(objectIdentifier(identifiers.ecdsaWithSha256));
+/** Identifiers of signatures with SHA-256, by the type of the key. RSA has empty parameters (RFC 4055). */
+const algorithms: Readonly<Record<string, Der>> = {
+  ec: sequence(objectIdentifier(identifiers.ecdsaWithSha256)),
+  rsa: sequence(objectIdentifier(identifiers.rsaWithSha256), Buffer.from([0x05, 0x00])),
+};
+
+/** Throws `AuthorityUnusable`. */
+function algorithmOf({ asymmetricKeyType: type }: KeyObject): Der {
+  const algorithm = algorithms[String(type)];
+  if (!algorithm) throw new PkiError('AuthorityUnusable', `the key of the CA has type ${type}: use RSA or ECDSA`);
+  return algorithm;
+}
 
 export function createAuthority(commonName: string, days: number, world: World): KeyPair {
   return signedAtOnce(unsignedAuthority(newKeys(), commonName, days, world));
@@ -86,7 +100,7 @@ export function issueCertificate(authority: KeyPair, request: CertificateRequest
 /** A certificate that waits for its signature. */
 export interface Unsigned {
   readonly body: Der;
-  /** Key that signs the body. */
+  /** Key that signs the body, with SHA-256. */
   readonly issuerKey: KeyObject;
   /** Returns the pair, given the signature of the body. */
   readonly signed: (signature: Buffer) => KeyPair;
@@ -97,22 +111,45 @@ const signedAtOnce = ({ body, issuerKey, signed }: Unsigned): KeyPair => signed(
 export function unsignedAuthority(keys: NewKeys, commonName: string, days: number, world: World): Unsigned {
   const name = nameOf([], commonName);
   const identifier = keyIdentifier(keys.spki);
-  const extensions = [
-    critical(identifiers.basicConstraints, sequence(boolean(true))),
-    // Digital signature, signing of certificates and of revocation lists.
-    critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0110]), 1)),
-    extension(identifiers.subjectKeyIdentifier, octets(identifier)),
-  ];
-  const body = certificateBody({ issuer: name, subject: name, spki: keys.spki, ...validFor(days, world), extensions });
+  const body = certificateBody({
+    issuer: { name, key: keys.privateKey },
+    subject: name,
+    spki: keys.spki,
+    ...validFor(days, world),
+    extensions: authorityExtensions(identifier),
+  });
   return {
     body,
     issuerKey: keys.privateKey,
     signed: (signature) => {
-      const pair = { certificate: withSignature(body, signature), key: keys.pkcs8 };
+      const pair = { certificate: withSignature(body, signature, keys.privateKey), key: keys.pkcs8 };
       issuers.set(pair, { name, key: keys.privateKey, keyIdentifier: identifier });
       return pair;
     },
   };
+}
+
+const authorityExtensions = (identifier: Buffer): Der[] => [
+  critical(identifiers.basicConstraints, sequence(boolean(true))),
+  // Digital signature, signing of certificates and of revocation lists.
+  critical(identifiers.keyUsage, bits(Buffer.from([0b1000_0110]), 1)),
+  extension(identifiers.subjectKeyIdentifier, octets(identifier)),
+];
+
+/**
+ * Returns a certificate of `authority` for the name and the key of another authority. A client that trusts only `authority` accepts the
+ * certificates of the other one if they are sent together with it. It expires with the earlier of both.
+ */
+export function crossCertificate(authority: KeyPair, other: string, { clock, random }: World): string {
+  const [issuer, certificate] = [issuerOf(authority), new X509Certificate(other)];
+  const extensions = [
+    ...authorityExtensions(subjectKeyIdentifier(certificate)),
+    extension(identifiers.authorityKeyIdentifier, sequence(implicit(0, issuer.keyIdentifier))),
+  ];
+  const notAfterMs = Math.min(expiresAt(authority.certificate), expiresAt(other));
+  const validity = { notBeforeMs: clock.now() - backdatedMs, notAfterMs };
+  const [subject, spki] = [subjectOf(certificate), spkiOf(certificate)];
+  return signedCertificate({ issuer, subject, spki, validity, extensions, random });
 }
 
 export function unsignedCertificate(
@@ -133,11 +170,11 @@ export function unsignedCertificate(
   ];
   const subject = nameOf(request.organizations ?? [], request.commonName, request.uid);
   const validity = validFor(request.days, world);
-  const body = certificateBody({ issuer: issuer.name, subject, spki: keys.spki, ...validity, extensions });
+  const body = certificateBody({ issuer, subject, spki: keys.spki, ...validity, extensions });
   return {
     body,
     issuerKey: issuer.key,
-    signed: (signature) => ({ certificate: withSignature(body, signature), key: keys.pkcs8 }),
+    signed: (signature) => ({ certificate: withSignature(body, signature, issuer.key), key: keys.pkcs8 }),
   };
 }
 
@@ -159,7 +196,7 @@ export function issuerOf(authority: KeyPair): Issuer {
     issuer = {
       name: subjectOf(certificate),
       key: createPrivateKey(authority.key),
-      keyIdentifier: keyIdentifier(spkiOf(certificate)),
+      keyIdentifier: subjectKeyIdentifier(certificate),
     };
     issuers.set(authority, issuer);
   }
@@ -171,9 +208,8 @@ function validFor(days: number, { clock, random }: World): Pick<CertificateParts
   return { validity: { notBeforeMs: now - backdatedMs, notAfterMs: now + days * dayMs }, random };
 }
 
-interface CertificateParts {
-  /** Name of the issuer. */
-  readonly issuer: Der;
+export interface CertificateParts {
+  readonly issuer: Pick<Issuer, 'name' | 'key'>;
   readonly subject: Der;
   /** The public key. */
   readonly spki: Der;
@@ -188,8 +224,8 @@ function certificateBody({ issuer, subject, spki, validity, extensions, random }
   return sequence(
     explicit(0, integer(Buffer.from([2]))), // version 3
     integer(serialNumber(random)),
-    algorithm,
-    issuer,
+    algorithmOf(issuer.key),
+    issuer.name,
     sequence(time(validity.notBeforeMs), time(validity.notAfterMs)),
     subject,
     spki,
@@ -197,17 +233,14 @@ function certificateBody({ issuer, subject, spki, validity, extensions, random }
   );
 }
 
-const withSignature = (body: Der, signature: Buffer): string =>
-  pem('CERTIFICATE', sequence(body, algorithm, bits(signature)));
-
-export interface UnsignedCertificate extends Omit<CertificateParts, 'issuer'> {
-  readonly issuer: { readonly name: Der; readonly key: KeyObject };
-}
+const withSignature = (body: Der, signature: Buffer, issuerKey: KeyObject): string =>
+  pem('CERTIFICATE', sequence(body, algorithmOf(issuerKey), bits(signature)));
 
 /** PEM. */
-export function signedCertificate({ issuer, ...parts }: UnsignedCertificate): string {
-  const body = certificateBody({ issuer: issuer.name, ...parts });
-  return withSignature(body, sign('sha256', body, issuer.key));
+export function signedCertificate(parts: CertificateParts): string {
+  const { key } = parts.issuer;
+  const body = certificateBody(parts);
+  return withSignature(body, sign('sha256', body, key), key);
 }
 
 export interface NewKeys {
@@ -264,6 +297,18 @@ export const attributeValue = (type: string, value: string): Der => sequence(obj
 /** Version, serial number, algorithm, issuer and validity precede the subject and the public key. */
 const subjectOf = ({ raw }: X509Certificate): Der => partsOf(partsOf(raw)[0]!)[5]!;
 const spkiOf = ({ raw }: X509Certificate): Der => partsOf(partsOf(raw)[0]!)[6]!;
+
+/** Returns the identifier in the certificate, which others may compute in another way, or else that of its key. */
+function subjectKeyIdentifier(certificate: X509Certificate): Buffer {
+  const type = objectIdentifier(identifiers.subjectKeyIdentifier);
+  const extensions = partsOf(partsOf(certificate.raw)[0]!).find(([tag]) => tag === 0xa3);
+  for (const one of extensions ? partsOf(partsOf(extensions)[0]!) : []) {
+    const parts = partsOf(one);
+    // An octet string that contains an octet string.
+    if (parts[0]!.equals(type)) return contentOf(contentOf(parts.at(-1)!));
+  }
+  return keyIdentifier(spkiOf(certificate));
+}
 
 export const extension = (type: string, value: Der): Der => sequence(objectIdentifier(type), octets(value));
 export const critical = (type: string, value: Der): Der =>

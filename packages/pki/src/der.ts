@@ -72,6 +72,9 @@ export function partsOf(der: Buffer): Der[] {
   return parts;
 }
 
+/** Returns the bytes without tag and length. */
+export const contentOf = (der: Der): Buffer => der.subarray(headerLength(der, 0));
+
 const headerLength = (der: Buffer, at: number): number => (der[at + 1]! < 0x80 ? 2 : 2 + (der[at + 1]! & 0x7f));
 
 function contentLength(der: Buffer, at: number): number {

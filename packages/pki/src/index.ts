@@ -3,7 +3,7 @@
  * Keys that are made here are ECDSA on P-256; everything is PEM.
  */
 
-export { createAuthority, expiresAt, issueCertificate, newPrivateKey } from './certificates.ts';
+export { createAuthority, crossCertificate, expiresAt, issueCertificate, newPrivateKey } from './certificates.ts';
 export type { CertificateRequest, KeyPair, World } from './certificates.ts';
 export { readCertificateRequest } from './certificate-requests.ts';
 export type { RequestedCertificate, RequestedName } from './certificate-requests.ts';
