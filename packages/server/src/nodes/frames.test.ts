@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '@hangar/core';
 import type { Random } from '@hangar/core';
-import { dataHead, flagFin, SpdyError, SpdyReader } from './spdy/frames.ts';
+import { dataHead, flagFin, SpdyError, SpdyReader } from '@hangar/http2/spdy';
 import { clientFrame } from './testing/websocket-client.ts';
 import { FrameReader, WebSocketError } from './websocket/frames.ts';
 

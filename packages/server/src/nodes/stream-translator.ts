@@ -16,7 +16,7 @@ import { exitStatus, failure } from './exit-status.ts';
 import { spdyHeaders } from './forwarded-headers.ts';
 import type { NodeStream } from './node-access.ts';
 import type { Backend } from './node-connections.ts';
-import { SpdyConnection } from './spdy/connection.ts';
+import { SpdyConnection } from '@hangar/http2/spdy';
 import { WebSocketConnection } from './websocket/connection.ts';
 import { switchingHead } from './websocket/handshake.ts';
 

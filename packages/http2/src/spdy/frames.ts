@@ -1,6 +1,6 @@
 /**
- * Frames of SPDY/3.1, as far as a client of kubelets needs them. Kubelets use no flow control, so none is implemented: WINDOW_UPDATE is
- * ignored, and TCP slows the sender down. Headers of the peer are not read.
+ * Frames of SPDY/3.1, as far as kubelets and their clients need them. They use no flow control, so none is implemented: WINDOW_UPDATE is
+ * ignored, and TCP slows the sender down.
  */
 
 import { CodedError } from '@hangar/core';
@@ -58,6 +58,15 @@ function control(type: number, flags: number, body: Buffer): Buffer {
 export const synStream = (id: number, headers: Buffer): Buffer =>
   control(types.synStream, 0, Buffer.concat([uint32(id), uint32(0), Buffer.alloc(2), headers]));
 
+export const synReply = (id: number, headers: Buffer): Buffer =>
+  control(types.synReply, 0, Buffer.concat([uint32(id), headers]));
+
+/** Status of RST_STREAM: the stream is cancelled. */
+const cancelled = 5;
+
+export const rstStream = (id: number): Buffer =>
+  control(types.rstStream, 0, Buffer.concat([uint32(id), uint32(cancelled)]));
+
 export const pingReply = (id: Buffer): Buffer => control(types.ping, 0, id);
 
 export function dataHead(id: number, length: number, flags: number): Buffer {
@@ -75,6 +84,8 @@ export interface SpdyHandler {
   fin(id: number): void;
   reset(id: number): void;
   ping(id: Buffer): void;
+  /** The peer opened a stream; `headers` is the compressed block. Absent: the peer must not open streams. */
+  opened?(id: number, headers: Buffer): void;
 }
 
 interface DataFrame {
@@ -143,6 +154,11 @@ export class SpdyReader {
     if (body.length < 4) return;
     const id = body.readUInt32BE(0) & 0x7fffffff;
     if (type === types.rstStream) this.#handler.reset(id);
+    if (type === types.synStream && this.#handler.opened) {
+      if (body.length < 10) throw new SpdyError('ProtocolError', 'a SYN_STREAM frame is too short');
+      this.#handler.opened(id, Buffer.from(body.subarray(10)));
+      if ((flags & flagFin) !== 0) this.#handler.fin(id);
+    }
     if ((type === types.synReply || type === types.headers) && (flags & flagFin) !== 0) this.#handler.fin(id);
   }
 }
