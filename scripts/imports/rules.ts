@@ -17,7 +17,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/runtime': ['core', 'api', 'client'],
   'packages/testkit': ['core', 'api', 'client', 'server', 'store', 'pki'],
   'packages/controllers': ['core', 'api', 'client', 'runtime', 'pki'],
-  'packages/process-runtime': ['core', 'api', 'client', 'runtime', 'pki', 'programs'],
+  'packages/process-runtime': ['core', 'http2', 'api', 'client', 'runtime', 'pki', 'programs'],
   'operators/controlplane': ['core', 'api', 'client', 'runtime', 'pki'],
   'operators/hosted': ['core', 'api', 'client', 'runtime', 'pki'],
   'apps/cli': ['core', 'api', 'client'],

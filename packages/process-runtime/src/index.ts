@@ -19,7 +19,7 @@
  *   enclosure/   mount namespaces, in which volumes are at the paths of the container
  *   network/     addresses of 127.0.0.0/8, names, forwarded Services
  *   images/      from an image to a program
- *   kubelet/     the kubelet API: logs
+ *   kubelet/     the kubelet API: logs, exec, attach, port-forward
  *   probes/ logs/ config/
  */
 

@@ -1,9 +1,10 @@
-/** The part of the kubelet API that an API server calls: logs and health, over TLS with client certificates. */
+/** The part of the kubelet API that an API server calls: logs, exec, attach, port-forward and health, over TLS with client certificates. */
 
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { asError } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
@@ -11,7 +12,11 @@ import type { KeyPair } from '@hangar/pki';
 import type { Pods } from '../pods/pods.ts';
 import { userOf } from './authorizer.ts';
 import type { KubeletAuthorizer } from './authorizer.ts';
+import { attach, exec } from './exec.ts';
 import { serveLog } from './log-request.ts';
+import { forwardPorts, portForwardProtocol } from './port-forward.ts';
+import { openSession, wantedStreams } from './remote-streams.ts';
+import { refuse, switchToSpdy } from './upgrade.ts';
 
 export interface KubeletServerOptions {
   readonly host: string;
@@ -28,6 +33,7 @@ export interface KubeletServerOptions {
 export class KubeletServer {
   readonly #options: KubeletServerOptions;
   readonly #server: Server;
+  readonly #upgraded = new Set<Duplex>();
 
   static async listen(options: KubeletServerOptions): Promise<KubeletServer> {
     const kubelet = new KubeletServer(options);
@@ -54,6 +60,12 @@ export class KubeletServer {
       (request, response) => void this.#answer(request, response),
     );
     this.#server.on('tlsClientError', () => {});
+    this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.#upgraded.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.once('close', () => this.#upgraded.delete(socket));
+      void this.#admit(request, socket, head);
+    });
   }
 
   get port(): number {
@@ -68,6 +80,7 @@ export class KubeletServer {
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
+    for (const socket of this.#upgraded) socket.destroy();
     await closed;
   }
 
@@ -83,8 +96,7 @@ export class KubeletServer {
   }
 
   async #route({ method = 'GET', url = '/', socket }: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname, searchParams } = new URL(url, 'https://kubelet');
-    const segments = pathname.split('/').slice(1).map(decodeURIComponent);
+    const { pathname, searchParams, segments } = targetOf(url);
     if (method === 'GET' && pathname === '/healthz') return void response.end('ok');
     const refusal = await this.#options.authorizer.refusal(userOf(socket as TLSSocket), method);
     if (refusal !== undefined) return void response.writeHead(403).end(refusal);
@@ -94,4 +106,55 @@ export class KubeletServer {
     }
     response.writeHead(404).end('404 page not found\n');
   }
+
+  async #admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    try {
+      const refusal = await this.#options.authorizer.refusal(
+        userOf(request.socket as TLSSocket),
+        request.method ?? 'GET',
+      );
+      if (refusal === undefined) this.#upgrade(request, socket, head);
+      else refuse(socket, 403, refusal);
+    } catch (error) {
+      this.#options.log.warn('failed to answer a request of the API server', { error: asError(error).message });
+      refuse(socket, 500, 'Internal Server Error');
+    }
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { pods, clock } = this.#options;
+    const { segments, searchParams: query } = targetOf(request.url ?? '/');
+    const [route = '', namespace = '', podName = '', container = ''] = segments;
+    const worker = pods.byName(namespace, podName);
+    const unit = worker?.unit(container);
+    if (route === 'portForward') {
+      if (!worker) return refuse(socket, 404, `pod ${JSON.stringify(podName)} not found`);
+      if (switchToSpdy(request, socket, [portForwardProtocol]) === undefined) return;
+      return forwardPorts({ socket, head, podName, podIP: worker.address, clock });
+    }
+    if (route !== 'exec' && route !== 'attach') return refuse(socket, 404, '404 page not found');
+    if (!unit) return refuse(socket, 404, `container ${JSON.stringify(container)} not found`);
+    const protocol = switchToSpdy(request, socket, remoteProtocols);
+    if (protocol === undefined) return;
+    const wanted = wantedStreams(query);
+    const hasStatus = protocol.startsWith('v4.');
+    const command = query.getAll('command');
+    openSession({
+      socket,
+      head,
+      wanted,
+      hasStatus,
+      clock,
+      start: (session) =>
+        void (route === 'exec' ? exec(session, unit, { command, isTty: wanted.tty }) : attach(session, unit, clock)),
+    });
+  }
+}
+
+/** Newest first. */
+const remoteProtocols = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'];
+
+function targetOf(url: string): { pathname: string; segments: string[]; searchParams: URLSearchParams } {
+  const { pathname, searchParams } = new URL(url, 'https://kubelet');
+  return { pathname, searchParams, segments: pathname.split('/').slice(1).map(decodeURIComponent) };
 }

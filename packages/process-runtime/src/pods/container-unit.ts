@@ -217,8 +217,8 @@ export class ContainerUnit {
   }
 
   /** Starts a command in the container. Throws if it does not run. */
-  async spawn(command: readonly string[]): Promise<ReturnType<typeof spawnCommand>> {
-    return spawnCommand(await this.#commandOptions(command));
+  async spawn(command: readonly string[], { isTty }: { isTty: boolean }): Promise<ReturnType<typeof spawnCommand>> {
+    return spawnCommand({ ...(await this.#commandOptions(command)), isTty });
   }
 
   status(): ContainerStatus {

@@ -16,17 +16,28 @@ export interface CommandOptions {
   readonly enclosure: EnclosureTools | undefined;
   /** Adapts arguments to this machine. */
   readonly rewrite: (text: string) => string;
+  /** Runs the command with a terminal, if the machine has the program `script`. Its size is not changed. */
+  readonly isTty?: boolean | undefined;
 }
 
 /** Starts a command with the environment and the file system of the container. Throws if the container is gone. */
-export function spawnCommand({ pid, command, enclosure, rewrite }: CommandOptions): ChildProcess {
+export function spawnCommand({ pid, command, enclosure, rewrite, isTty }: CommandOptions): ChildProcess {
   const env = environmentOfProcess(pid);
   const rewritten = command.map(rewrite);
-  const [program = '', ...args] = enclosure ? enteringCommand(enclosure, pid, rewritten) : rewritten;
+  const entering = enclosure ? enteringCommand(enclosure, pid, rewritten) : rewritten;
+  const [program = '', ...args] = isTty ? withTerminal(entering) : entering;
   const executable = program.includes('/') ? program : (findExecutable(program, { path: env['PATH'] }) ?? program);
   const cwd = enclosure ? '/' : readlinkSync(`/proc/${pid}/cwd`);
   // A separate group: a command with children is killed as a whole.
   return spawn(executable, args, { env, cwd, argv0: program, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+}
+
+/** Returns a command that gives another a terminal, and its exit code. */
+function withTerminal(command: readonly string[]): readonly string[] {
+  const script = findExecutable('script');
+  if (script === undefined) return command;
+  const line = command.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');
+  return [script, '--quiet', '--return', '--flush', '--command', `exec ${line}`, '/dev/null'];
 }
 
 function environmentOfProcess(pid: number): Record<string, string> {
