@@ -1,10 +1,20 @@
 /** Pods as real processes, on a cluster in process: in mount namespaces where the machine permits them, and with rewritten paths. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Node, Pod, Secret } from '@hangar/client/kinds/core-v1';
+import { Logger, systemClock } from '@hangar/core';
+import { statOf } from '@hangar/programs';
+import { startTestCluster } from '@hangar/testkit';
+import { programsInPath } from './images/resolver.ts';
 import { tailOf } from './logs/tail.ts';
+import { startProcessRuntime } from './runtime.ts';
 import { Ground, nodeName, shell, until } from './testing/ground.ts';
 
 const forever = 'trap "exit 0" TERM; while :; do sleep 1 & wait $!; done';
@@ -90,4 +100,61 @@ test('a restarted runtime adopts the processes of its predecessor', async () => 
   const after = await ground.isReady('stays');
   assert.equal(after.status?.containerStatuses?.[0]?.restartCount, 0);
   assert.equal(after.status?.podIP, before.status?.podIP);
+});
+
+test('programs of a runtime that does not return are killed by their keepers', async () => {
+  await using ground = await Ground.start({ adoptionMs: 1_000 });
+  await ground.create('lonely', { containers: [shell('while :; do sleep 1; done')] });
+  const pod = await ground.isReady('lonely');
+  const report = () => readFileSync(`${ground.folder}/pods/${pod.metadata.uid}/containers/main/0/report`, 'utf8');
+  const pid = Number(/^pid (\d+)$/m.exec(report())![1]);
+  await ground.runtime.close({ pods: 'keep' });
+  await until('the program is killed', () => statOf(pid) === undefined);
+  assert.match(report(), /^fenced$/m);
+  await ground.startRuntime();
+  const after = await until('the restart', async () => {
+    const [container] = (await ground.pod('lonely'))?.status?.containerStatuses ?? [];
+    return container && container.restartCount >= 1 && container.state?.running && container;
+  });
+  assert.match(after.lastState!.terminated!.message!, /did not renew the lease/);
+});
+
+test('a runtime adopts the programs of one that was killed', async () => {
+  await using cluster = await startTestCluster({ listen: true });
+  const folder = mkdtempSync(join(tmpdir(), 'hangar-adopted-'));
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'kubeconfig'), cluster.kubeconfig, { mode: 0o600 });
+  const script = fileURLToPath(new URL('testing/run-runtime.ts', import.meta.url));
+  const first = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  cleanup.defer(() => void first.kill('SIGKILL'));
+  await once(first.stdout, 'data');
+  const containers = [shell(`echo one; ${forever}`)];
+  const key = { namespace: 'default', name: 'stays' };
+  await cluster.client.create(Pod, {
+    metadata: key,
+    spec: { nodeName, automountServiceAccountToken: false, containers },
+  });
+  const ready = () =>
+    until('the pod is ready', async () => {
+      const pod = await cluster.client.get(Pod, key);
+      return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') && pod;
+    });
+  const { metadata } = await ready();
+  const report = () => readFileSync(join(folder, 'node/pods', metadata.uid!, 'containers/main/0/report'), 'utf8');
+  const before = report();
+  first.kill('SIGKILL');
+  await once(first, 'exit');
+  const runtime = await startProcessRuntime({
+    client: cluster.client,
+    nodeName,
+    folder: join(folder, 'node'),
+    images: [programsInPath],
+    log: new Logger({ level: 'silent', format: 'text', clock: systemClock }),
+  });
+  cleanup.defer(() => runtime.close({ pods: 'stop' }));
+  const unit = (await until('the pod', () => runtime.pods.byName('default', 'stays'))).unit('main')!;
+  await until('the container is adopted', () => unit.isRunning);
+  assert.equal(report(), before);
+  assert.equal(unit.restartCount, 0);
 });

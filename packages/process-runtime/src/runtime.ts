@@ -2,12 +2,13 @@
 
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { keyOf } from '@hangar/client';
 import type { ApiObject } from '@hangar/client';
 import { PersistentVolume, PersistentVolumeClaim, Pod, Service } from '@hangar/client/kinds/core-v1';
 import { asError, CleanupStack, systemClock, systemRandom } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { EventRecorder, newCluster } from '@hangar/runtime';
-import type { Cluster } from '@hangar/runtime';
+import type { Cluster, Informer } from '@hangar/runtime';
 import { configOf } from './config/references.ts';
 import { PodTokens } from './config/tokens.ts';
 import { WatchedObjects } from './config/watched-objects.ts';
@@ -75,8 +76,8 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
       apiServer: options.apiServer,
       clock,
       log,
-      onServiceAddress: (service, address) => void publishAddress(service, address),
-      onPortInUse: (service, note) => clusterEvents.warning(service, 'PortInUse', note),
+      onLoadBalancer: (service, address) => void publishAddress(service, address),
+      onPortInUse: (object, note) => clusterEvents.warning(object, 'PortInUse', note),
     });
     cleanup.defer(() => network.close());
     const processes =
@@ -127,7 +128,6 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
         void worker.writeHosts().catch((error) => log.warn('failed to write hosts', { error }));
     };
     const publishAddress = async (service: Service, address: string): Promise<void> => {
-      if (service.spec?.type !== 'LoadBalancer') return;
       const { namespace, name } = service.metadata;
       const body = { status: { loadBalancer: { ingress: [{ ip: address }] } } };
       await client.status
@@ -174,7 +174,12 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
     // Journals of pods that the first list does not contain belong to deleted pods.
     await known.synced(stop.signal);
     pods.endLeftovers();
-    cleanup.defer(repeat(clock, resyncMs, () => pods.pokeAll()));
+    const resync = (): void => {
+      pods.pokeAll();
+      network.retryFailed();
+      refreshNetwork();
+    };
+    cleanup.defer(repeat(clock, resyncMs, resync));
 
     const close = async ({ pods: policy = 'keep' }: CloseOptions = {}): Promise<void> => {
       isStopping = policy === 'stop';
@@ -214,31 +219,53 @@ const nodeOptions = (
   capacity: Readonly<Record<string, string>>,
 ) => ({ client, log, name: nodeName, labels, taints, leaseSeconds, capacity });
 
+interface Attempt<T extends ApiObject> {
+  readonly informer: Informer<T>;
+  readonly what: string;
+  readonly object: T;
+  readonly work: (object: T) => Promise<void>;
+  readonly delayMs?: number;
+}
+
 /** Provisions claims of this node, and reclaims volumes of deleted claims. */
 function followClaims(cluster: Cluster, claims: Claims, { log, clock, nodeName }: PodWorld): void {
-  const attempt = (what: string, object: ApiObject, work: () => Promise<void>, delayMs = 500): void => {
-    work().catch((error: unknown) => {
-      log.warn(`failed to ${what}, retrying`, {
-        object: object.metadata.name,
-        node: nodeName,
-        error: asError(error).message,
+  const attempt = <T extends ApiObject>(tried: Attempt<T>): void => {
+    const { informer, what, object, work, delayMs = 500 } = tried;
+    work(object).catch((error: unknown) => {
+      const fields = { object: object.metadata.name, node: nodeName, error: asError(error).message };
+      log.warn(`failed to ${what}, retrying`, fields);
+      clock.after(delayMs, () => {
+        // A deleted or changed object is handled by its own event.
+        const { uid, resourceVersion } = informer.get(keyOf(object))?.metadata ?? {};
+        if (uid !== object.metadata.uid || resourceVersion !== object.metadata.resourceVersion) return;
+        attempt({ ...tried, delayMs: Math.min(delayMs * 2, 30_000) });
       });
-      clock.after(delayMs, () => attempt(what, object, work, Math.min(delayMs * 2, 30_000)));
     });
   };
-  const provision = (claim: PersistentVolumeClaim): void =>
-    attempt('provision a claim', claim, () => claims.reconcile(claim));
+  const claimInformer = cluster.cache.informer(PersistentVolumeClaim);
   const volumes = cluster.cache.informer(PersistentVolume);
-  const reclaim = (volume: PersistentVolume): void => attempt('reclaim a volume', volume, () => claims.reclaim(volume));
-  cluster.cache.informer(PersistentVolumeClaim).addHandler({
+  const provision = (object: PersistentVolumeClaim): void =>
+    attempt({
+      informer: claimInformer,
+      what: 'provision a claim',
+      object,
+      work: (claim) => claims.reconcile(claim),
+    });
+  const reclaim = (object: PersistentVolume): void =>
+    attempt({ informer: volumes, what: 'reclaim a volume', object, work: (volume) => claims.reclaim(volume) });
+  claimInformer.addHandler({
     onAdd: provision,
     onUpdate: (_before, claim) => provision(claim),
     onDelete: (claim) => {
       for (const volume of volumes.all()) if (volume.spec?.claimRef?.uid === claim.metadata.uid) reclaim(volume);
     },
   });
-  // Volumes of claims that were deleted while no runtime ran.
-  volumes.addHandler({ onAdd: (volume, isInitial) => isInitial && reclaim(volume) });
+  volumes.addHandler({
+    // Claims that were deleted while no runtime ran.
+    onAdd: (volume, isInitial) => isInitial && reclaim(volume),
+    // kube-controller-manager reports the end of a claim by the phase of its volume.
+    onUpdate: (_before, volume) => volume.status?.phase === 'Released' && reclaim(volume),
+  });
 }
 
 /** Returns the function that ends the repetition. */

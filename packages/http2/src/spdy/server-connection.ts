@@ -60,7 +60,7 @@ export class SpdyServerConnection {
     socket.on('error', () => socket.destroy());
     socket.once('end', () => socket.destroy());
     socket.once('close', () => {
-      for (const id of [...this.#streams.keys()]) this.#ended(id);
+      for (const id of this.#streams.keys()) this.#ended(id);
       onClose();
     });
     if (head.length > 0) push(head);

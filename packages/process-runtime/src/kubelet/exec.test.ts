@@ -66,7 +66,7 @@ test('a closed connection ends its command', async () => {
     ['command', command],
   ]);
   const connection = await spdy(port, `/exec/default/target/main?${query}`, protocol);
-  new CollectedStream(connection, { streamtype: 'error' });
+  connection.open({ streamtype: 'error' }, { data: () => {}, end: () => {} });
   const stdout = new CollectedStream(connection, { streamtype: 'stdout' });
   const pid = await until('the pid of the command', () => Number(stdout.text) || undefined);
   connection.close();

@@ -155,3 +155,64 @@ test('connections to a Service reach a ready pod, and its address survives a res
   next.refresh([], []);
   assert.equal(new PodNetwork(options).addressOf(web), '10.96.0.5');
 });
+
+test('a host port is forwarded to its pod, and a LoadBalancer Service gets its address until it has it', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'hangar-network-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  const server = createServer((socket) => socket.end('pod'));
+  server.listen(0, '127.88.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const published: string[] = [];
+  const failures: string[] = [];
+  const network = new PodNetwork({
+    podNetwork: '127.88.0.0/16',
+    serviceNetwork: '127.188.0.0/16',
+    hostIP: '127.88.1.1',
+    recordPath: join(folder, 'services.json'),
+    isForwarding: true,
+    apiServer: undefined,
+    clock: systemClock,
+    log: new Logger({ level: 'silent', format: 'text', clock: systemClock }),
+    onLoadBalancer: ({ metadata }, address) => published.push(`${metadata.name} ${address}`),
+    onPortInUse: (object, note) => failures.push(`${object.metadata.name}: ${note}`),
+  });
+  context.after(() => network.close());
+  const local = localPod('a', '127.88.0.1', { port });
+  local.pod.spec!.containers[0]!.ports![0]!.hostPort = port;
+  const balanced = service('lb', {
+    type: 'LoadBalancer',
+    clusterIP: '10.96.0.9',
+    selector: { app: 'web' },
+    ports: [{ port }],
+  });
+  const other = service('other', { ...balanced.spec!, loadBalancerClass: 'example.com/other' });
+  network.refresh([balanced, other], [local]);
+  const address = network.addressOf(balanced)!;
+  assert.deepEqual(published.splice(0), [`lb ${address}`]);
+  network.refresh([{ ...balanced, status: { loadBalancer: { ingress: [{ ip: address }] } } }], [local]);
+  assert.deepEqual(published, []);
+  const text = (): Promise<string> =>
+    new Promise((resolve) => {
+      let found = '';
+      const socket = connect({ host: '127.88.1.1', port });
+      socket.on('data', (chunk: Buffer) => (found += chunk.toString()));
+      socket.once('error', () => resolve(''));
+      socket.once('close', () => resolve(found));
+    });
+  await until('the host port', async () => (await text()) === 'pod');
+
+  // A second pod with the same host port is reported, and gets it when it is free.
+  const second = localPod('b', '127.88.0.1', { port });
+  second.pod.metadata.uid = 'b';
+  second.pod.spec!.containers[0]!.ports![0]!.hostPort = port;
+  network.refresh([], [local, second]);
+  await until('the failure', () => failures.length === 1);
+  assert.match(failures[0]!, /^b: failed to listen on 127\.88\.1\.1:\d+: listen EADDRINUSE/);
+  network.refresh([], [second]);
+  await until('the freed port', async () => {
+    network.retryFailed();
+    return (await text()) === 'pod';
+  });
+});

@@ -5,11 +5,11 @@
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Service } from '@hangar/client/kinds/core-v1';
-import { asError } from '@hangar/core';
+import type { Pod, Service } from '@hangar/client/kinds/core-v1';
 import type { Clock, Logger } from '@hangar/core';
 import { AddressPool } from './addresses.ts';
-import { Forwarder } from './forwarder.ts';
+import { Forwarders } from './forwarders.ts';
+import type { WantedForwarder } from './forwarders.ts';
 import { tableName } from './hosts.ts';
 import { backendsOf, isForwarded, isHeadless, nameTable, selectedPods, serviceVariables } from './service-table.ts';
 import type { LocalPod } from './service-table.ts';
@@ -26,11 +26,20 @@ export interface NetworkOptions {
   readonly apiServer: { readonly host: string; readonly port: number } | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called when a Service that selects pods of this machine has a new address. */
-  readonly onServiceAddress?: (service: Service, address: string) => void;
-  /** Called when the port of a Service cannot be opened. */
-  readonly onPortInUse?: (service: Service, note: string) => void;
+  /** Called while the status of a LoadBalancer Service that selects pods of this machine does not have this address. */
+  readonly onLoadBalancer?: (service: Service, address: string) => void;
+  /** Called when a port of a Service, or a host port of a pod, cannot be opened. */
+  readonly onPortInUse?: (object: Service | Pod, note: string) => void;
 }
+
+/** Class of LoadBalancer Services that the runtime serves, besides those without a class. */
+const loadBalancerClass = 'hangar.dev/process';
+
+const isOwnLoadBalancer = ({ spec }: Service): boolean =>
+  spec?.type === 'LoadBalancer' && (spec.loadBalancerClass ?? loadBalancerClass) === loadBalancerClass;
+
+const portsOf = ({ spec }: Pod) =>
+  [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].flatMap(({ ports = [] }) => ports);
 
 const keyOf = ({ metadata }: Service): string => `${metadata.namespace}/${metadata.name}`;
 
@@ -40,15 +49,15 @@ export class PodNetwork {
   readonly #serviceAddresses: AddressPool;
   /** Address by namespace and name. */
   readonly #addresses: Map<string, string>;
-  readonly #forwarders = new Map<string, Forwarder | 'opening' | 'failed'>();
+  readonly #forwarders: Forwarders;
   #services: readonly Service[] = [];
   #localPods: readonly LocalPod[] = [];
   #names: Map<string, string[]> = new Map();
-  #isClosed = false;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
     this.pods = new AddressPool(options.podNetwork);
+    this.#forwarders = new Forwarders(options.clock);
     this.#serviceAddresses = new AddressPool(options.serviceNetwork);
     this.#addresses = readAddresses(options.recordPath);
     for (const [key, address] of this.#addresses) {
@@ -106,32 +115,59 @@ export class PodNetwork {
     return isChanged;
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    const open = [...this.#forwarders.values()].filter((one) => one instanceof Forwarder);
-    this.#forwarders.clear();
-    await Promise.all(open.map((forwarder) => forwarder.close()));
+  /** Tries ports again that another process had. */
+  retryFailed(): void {
+    this.#forwarders.retryFailed();
+  }
+
+  close(): Promise<void> {
+    return this.#forwarders.close();
   }
 
   #forward(): void {
-    const wanted = new Map<string, { service: Service; host: string; port: number; index: number }>();
-    for (const service of this.#services) {
-      if (!isForwarded(service) || selectedPods(service, this.#localPods).length === 0) continue;
-      const address = this.#assigned(service);
-      (service.spec?.ports ?? []).forEach((port, index) => {
-        if ((port.protocol ?? 'TCP') !== 'TCP') return;
-        wanted.set(`${keyOf(service)} ${address}:${port.port}`, { service, host: address, port: port.port, index });
-        const { nodePort } = port;
-        if (!nodePort) return;
-        const host = this.#options.hostIP;
-        wanted.set(`${keyOf(service)} ${host}:${nodePort}`, { service, host, port: nodePort, index });
+    const wanted = new Map<string, WantedForwarder>();
+    for (const service of this.#services) this.#forwardService(service, wanted);
+    for (const local of this.#localPods) this.#forwardHostPorts(local, wanted);
+    this.#forwarders.sync(wanted);
+    this.#forget();
+  }
+
+  #forwardService(service: Service, wanted: Map<string, WantedForwarder>): void {
+    if (!isForwarded(service) || selectedPods(service, this.#localPods).length === 0) return;
+    const address = this.#assigned(service);
+    for (const port of service.spec?.ports ?? []) {
+      if ((port.protocol ?? 'TCP') !== 'TCP') continue;
+      const backends = () => backendsOf(service, port, this.#localPods);
+      const onFailure = (note: string): void => this.#failed(service, note);
+      const add = (host: string, number: number): unknown =>
+        wanted.set(`${keyOf(service)} ${host}:${number}`, { host, port: number, backends, onFailure });
+      add(address, port.port);
+      if (port.nodePort) add(this.#options.hostIP, port.nodePort);
+    }
+    if (isOwnLoadBalancer(service) && service.status?.loadBalancer?.ingress?.[0]?.ip !== address) {
+      this.#options.onLoadBalancer?.(service, address);
+    }
+  }
+
+  #forwardHostPorts({ pod, address }: LocalPod, wanted: Map<string, WantedForwarder>): void {
+    if (pod.spec?.hostNetwork) return;
+    for (const { hostPort, hostIP, containerPort, protocol = 'TCP' } of portsOf(pod)) {
+      if (!hostPort || protocol !== 'TCP') continue;
+      const host = hostIP || this.#options.hostIP;
+      wanted.set(`pod ${pod.metadata.uid} ${host}:${hostPort}`, {
+        host,
+        port: hostPort,
+        backends: () => [{ host: address, port: containerPort }],
+        onFailure: (note) => this.#failed(pod, note),
       });
     }
-    this.#closeOthers(wanted);
-    for (const [key, { service, host, port, index }] of wanted) {
-      if (!this.#forwarders.has(key)) void this.#open(key, service, { host, port, index });
-    }
-    this.#forget();
+  }
+
+  #failed(object: Service | Pod, note: string): void {
+    const { log, onPortInUse } = this.#options;
+    const { namespace, name } = object.metadata;
+    log.warn('failed to forward a port', { object: `${namespace}/${name}`, error: note });
+    onPortInUse?.(object, note);
   }
 
   #assigned(service: Service): string {
@@ -143,41 +179,7 @@ export class PodNetwork {
     const address = this.#serviceAddresses.take();
     this.#addresses.set(key, address);
     this.#save();
-    this.#options.onServiceAddress?.(service, address);
     return address;
-  }
-
-  async #open(
-    key: string,
-    service: Service,
-    { host, port, index }: { host: string; port: number; index: number },
-  ): Promise<void> {
-    this.#forwarders.set(key, 'opening');
-    const name = keyOf(service);
-    const backends = () => {
-      const current = this.#services.find((one) => keyOf(one) === name);
-      const found = current?.spec?.ports?.[index];
-      return current && found ? backendsOf(current, found, this.#localPods) : [];
-    };
-    try {
-      const forwarder = await Forwarder.listen({ host, port, backends, clock: this.#options.clock });
-      if (this.#isClosed || this.#forwarders.get(key) !== 'opening') return await forwarder.close();
-      this.#forwarders.set(key, forwarder);
-    } catch (error) {
-      // Another process has the port. The next attempt follows when the Service is recreated or the runtime restarts.
-      this.#forwarders.set(key, 'failed');
-      const note = `failed to listen on ${host}:${port}: ${asError(error).message}`;
-      this.#options.log.warn('failed to forward a Service', { service: name, error: note });
-      this.#options.onPortInUse?.(service, note);
-    }
-  }
-
-  #closeOthers(wanted: ReadonlyMap<string, unknown>): void {
-    for (const [key, forwarder] of this.#forwarders) {
-      if (wanted.has(key)) continue;
-      this.#forwarders.delete(key);
-      if (forwarder instanceof Forwarder) void forwarder.close();
-    }
   }
 
   /** Releases the addresses of deleted Services. */

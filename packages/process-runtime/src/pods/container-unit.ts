@@ -50,9 +50,9 @@ const memoryEveryMs = 2_000;
 const messageBytesMax = 4_096;
 const logMessageBytesMax = 2_048;
 
-/** Changes when a container must be restarted because of a new spec. */
-export const hashOf = (container: Container): string =>
-  createHash('sha256').update(JSON.stringify(container)).digest('hex').slice(0, 16);
+/** Changes when a container must be restarted. As in the kubelet, only its image can change. */
+export const hashOf = ({ name, image }: Container): string =>
+  createHash('sha256').update(JSON.stringify({ name, image })).digest('hex').slice(0, 16);
 
 export class ContainerUnit {
   readonly name: string;
@@ -200,7 +200,11 @@ export class ContainerUnit {
     world.events.normal(pod, 'Killing', note ?? `Stopping container ${this.name}`, this.name);
     this.#prober?.close();
     let timer: Timer | undefined;
+    let killAtMs = Number.POSITIVE_INFINITY;
     const kill = (afterMs: number): void => {
+      const atMs = world.clock.monotonicMs() + afterMs;
+      if (atMs >= killAtMs) return;
+      killAtMs = atMs;
       timer?.cancel();
       timer = world.clock.after(afterMs, () => process.signal('SIGKILL'));
     };

@@ -1,0 +1,65 @@
+/** The open forwarders of a machine, kept equal to the wanted ones. */
+
+import { asError } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import { Forwarder } from './forwarder.ts';
+import type { Backend } from './service-table.ts';
+
+export interface WantedForwarder {
+  readonly host: string;
+  readonly port: number;
+  /** Current backends; called for each connection. */
+  readonly backends: () => readonly Backend[];
+  /** Called when the port cannot be opened. */
+  readonly onFailure: (note: string) => void;
+}
+
+export class Forwarders {
+  readonly #clock: Clock;
+  readonly #open = new Map<string, Forwarder | 'opening' | 'failed'>();
+  #wanted: ReadonlyMap<string, WantedForwarder> = new Map();
+  #isClosed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Opens and closes forwarders. The key of a forwarder identifies its address, its port and its backends. */
+  sync(wanted: ReadonlyMap<string, WantedForwarder>): void {
+    if (this.#isClosed) return;
+    this.#wanted = wanted;
+    for (const [key, forwarder] of this.#open) {
+      if (wanted.has(key)) continue;
+      this.#open.delete(key);
+      if (forwarder instanceof Forwarder) void forwarder.close();
+    }
+    for (const [key, one] of wanted) if (!this.#open.has(key)) void this.#listen(key, one);
+  }
+
+  /** Tries ports again that another process had. */
+  retryFailed(): void {
+    for (const [key, forwarder] of this.#open) if (forwarder === 'failed') this.#open.delete(key);
+    this.sync(this.#wanted);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const open = [...this.#open.values()].filter((one) => one instanceof Forwarder);
+    this.#open.clear();
+    await Promise.all(open.map((forwarder) => forwarder.close()));
+  }
+
+  async #listen(key: string, { host, port, onFailure }: WantedForwarder): Promise<void> {
+    this.#open.set(key, 'opening');
+    try {
+      const backends = () => this.#wanted.get(key)?.backends() ?? [];
+      const forwarder = await Forwarder.listen({ host, port, backends, clock: this.#clock });
+      if (this.#open.get(key) === 'opening') this.#open.set(key, forwarder);
+      else await forwarder.close();
+    } catch (error) {
+      if (this.#open.get(key) !== 'opening') return;
+      this.#open.set(key, 'failed');
+      onFailure(`failed to listen on ${host}:${port}: ${asError(error).message}`);
+    }
+  }
+}

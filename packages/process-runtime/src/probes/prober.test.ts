@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer as createHttp } from 'node:http';
+import { createServer as createHttp2 } from 'node:http2';
+import type { ServerHttp2Stream } from 'node:http2';
+import { createServer as createTcp } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import type { Container } from '@hangar/client/kinds/core-v1';
+import { seededRandom, systemClock } from '@hangar/core';
+import { virtualClock } from '@hangar/testkit';
+import { runProbe } from './probe.ts';
+import type { ProbeTarget } from './probe.ts';
+import { Prober } from './prober.ts';
+
+/** A prober of exec probes whose results the test sets by the name of the command. */
+function prober(container: Partial<Container>) {
+  const clock = virtualClock();
+  const results: Record<string, boolean> = {};
+  const log: string[] = [];
+  const at = (): number => clock.monotonicMs() / 1_000;
+  const startedAt = at();
+  const probes = new Prober({
+    container: { name: 'main', ...container },
+    podIP: '127.0.0.1',
+    clock,
+    random: seededRandom(1),
+    run: async ([name = '']) => ({ exitCode: results[name] ? 0 : 1, output: `${name} failed`, isTimeout: false }),
+    onUnhealthy: (name, output) => log.push(`${at() - startedAt}: ${name}: ${output}`),
+    onChange: () => log.push(`${at() - startedAt}: started ${probes.isStarted}, ready ${probes.isReady}`),
+    onDead: (name) => log.push(`${at() - startedAt}: ${name} is dead`),
+  });
+  return { clock, results, log, probes };
+}
+
+const exec = (name: string, more: object = {}) => ({ exec: { command: [name] }, periodSeconds: 10, ...more });
+
+test('a container without probes is started and ready at once', () => {
+  const { probes } = prober({});
+  assert.deepEqual([probes.isStarted, probes.isReady], [true, true]);
+});
+
+test('liveness and readiness begin after the startup probe, and readiness follows its thresholds', async () => {
+  const { clock, results, log } = prober({
+    startupProbe: exec('start', { failureThreshold: 3 }),
+    livenessProbe: exec('live', { initialDelaySeconds: 5 }),
+    readinessProbe: exec('ready', { successThreshold: 2, failureThreshold: 1 }),
+  });
+  results['live'] = true;
+  await clock.advance(15_000);
+  assert.deepEqual(log.splice(0), ['0: Startup: start failed', '10: Startup: start failed']);
+  results['start'] = true;
+  results['ready'] = true;
+  await clock.advance(20_000);
+  // Started at 20 s; the second success of readiness is at 30 s.
+  assert.deepEqual(log.splice(0), ['20: started true, ready false', '30: started true, ready true']);
+  results['ready'] = false;
+  await clock.advance(10_000);
+  assert.deepEqual(log.splice(0), ['40: Readiness: ready failed', '40: started true, ready false']);
+});
+
+test('a startup or liveness probe that fails as often as its threshold is reported once', async () => {
+  const { clock, log } = prober({ livenessProbe: exec('live', { failureThreshold: 2 }) });
+  await clock.advance(60_000);
+  assert.deepEqual(log, ['0: Liveness: live failed', '10: Liveness: live failed', '10: Liveness is dead']);
+});
+
+async function listening(context: TestContext, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+const target = (port: number): ProbeTarget => ({
+  container: { name: 'main', ports: [{ name: 'web', containerPort: port }] },
+  podIP: '127.0.0.1',
+  clock: systemClock,
+  run: () => Promise.reject(new Error('not used')),
+});
+
+test('an HTTP probe succeeds with status 200 to 399, and sends its headers', async (context) => {
+  const seen: string[] = [];
+  const server = createHttp((request, response) => {
+    seen.push(`${request.url} ${request.headers['x-check']}`);
+    response.writeHead(Number(request.url!.slice(1))).end('text');
+  });
+  const port = await listening(context, server);
+  const probe = (path: string, number: number | string = 'web') =>
+    runProbe({ httpGet: { path, port: number, httpHeaders: [{ name: 'X-Check', value: 'a' }] } }, target(port), 60_000);
+  assert.equal((await probe('/200')).isSuccess, true);
+  assert.equal((await probe('302')).isSuccess, true);
+  assert.deepEqual(await probe('/500'), { isSuccess: false, output: 'HTTP probe failed with statuscode: 500' });
+  assert.deepEqual(seen, ['/200 a', '/302 a', '/500 a']);
+  assert.deepEqual(await probe('/200', 'none'), { isSuccess: false, output: "couldn't find port: none" });
+});
+
+test('TCP and HTTP probes of a closed port fail with the message of the kubelet', async () => {
+  const server = createTcp().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  assert.equal((await runProbe({ tcpSocket: { port } }, target(port), 60_000)).isSuccess, true);
+  await new Promise((resolve) => server.close(resolve));
+  const refused = `dial tcp 127.0.0.1:${port}: connect: connection refused`;
+  assert.equal((await runProbe({ tcpSocket: { port } }, target(port), 60_000)).output, refused);
+  const { output } = await runProbe({ httpGet: { path: '/', port } }, target(port), 60_000);
+  assert.equal(output, `Get "http://127.0.0.1:${port}/": ${refused}`);
+});
+
+test('a gRPC probe reads the health of a service', async (context) => {
+  const statuses: Record<string, number> = { '': 1, slow: 2 };
+  const server = createHttp2();
+  server.on('stream', (stream: ServerHttp2Stream) => {
+    const parts: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => parts.push(chunk));
+    stream.on('end', () => {
+      const service = Buffer.concat(parts).subarray(7).toString();
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+      stream.end(Buffer.from([0, 0, 0, 0, 2, 0x08, statuses[service] ?? 3]));
+    });
+  });
+  const port = await listening(context, server as unknown as Server);
+  const probe = (service?: string) =>
+    runProbe({ grpc: service === undefined ? { port } : { port, service } }, target(port), 60_000);
+  assert.equal((await probe()).isSuccess, true);
+  assert.deepEqual(await probe('slow'), {
+    isSuccess: false,
+    output: 'service unhealthy (responded with "NOT_SERVING")',
+  });
+});
