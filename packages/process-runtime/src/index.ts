@@ -29,6 +29,8 @@ export type { KubeletOptions } from './kubelet/options.ts';
 export type { ProcessRuntimeOptions } from './options.ts';
 export { imagesIn } from './images/layout.ts';
 export type { ImagesInOptions } from './images/layout.ts';
+export { imagesFromRegistries } from './images/registry.ts';
+export type { RegistryCredentials, RegistryOptions } from './images/registry.ts';
 export { programsByName, programsIn, programsInPath } from './images/resolver.ts';
 export type { Image, ImageSource } from './images/resolver.ts';
 export type { ImageReference } from './images/reference.ts';

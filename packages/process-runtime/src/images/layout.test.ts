@@ -1,50 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { hasCode } from '@hangar/core';
+import { temporaryFolder, writeLayout } from '../testing/images.ts';
 import { imagesIn } from './layout.ts';
 import { parseImage } from './reference.ts';
 import { ImageResolver } from './resolver.ts';
-
-/** Path → content, or a link. */
-type Files = Record<string, string | { readonly link: string }>;
-
-function temporaryFolder(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hangar-image-'));
-  context.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-function writeLayout(folder: string, name: string, layers: readonly Files[]): void {
-  const blobs = join(folder, 'blobs/sha256');
-  mkdirSync(blobs, { recursive: true });
-  const add = (bytes: Buffer) => {
-    const hex = createHash('sha256').update(bytes).digest('hex');
-    writeFileSync(join(blobs, hex), bytes);
-    return { digest: `sha256:${hex}`, size: bytes.length };
-  };
-  const descriptors = layers.map((files, index) => {
-    const content = join(folder, `content-${index}`);
-    for (const [path, file] of Object.entries(files)) {
-      mkdirSync(dirname(join(content, path)), { recursive: true });
-      if (typeof file === 'string') writeFileSync(join(content, path), file, { mode: 0o755 });
-      else symlinkSync(file.link, join(content, path));
-    }
-    const archive = join(folder, `${index}.tar.gz`);
-    execFileSync('tar', ['--create', '--gzip', `--file=${archive}`, `--directory=${content}`, ...Object.keys(files)]);
-    return add(readFileSync(archive));
-  });
-  const config = { Entrypoint: ['/bin/tool'], Cmd: ['serve'], Env: ['PATH=/bin', 'MODE=image'], WorkingDir: '/data' };
-  const configBlob = add(Buffer.from(JSON.stringify({ config })));
-  const manifest = add(Buffer.from(JSON.stringify({ schemaVersion: 2, config: configBlob, layers: descriptors })));
-  const annotations = { 'io.containerd.image.name': name };
-  writeFileSync(join(folder, 'index.json'), JSON.stringify({ manifests: [{ ...manifest, annotations }] }));
-}
 
 const name = 'registry.example/tool:1';
 

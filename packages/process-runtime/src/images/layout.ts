@@ -20,18 +20,19 @@ const execute = promisify(execFile);
 const listingBytesMax = 256 * 1024 * 1024;
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-interface Descriptor {
+/** Refers to a blob. */
+export interface Descriptor {
   readonly mediaType?: string;
   readonly digest: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly platform?: { readonly architecture?: string; readonly os?: string };
 }
 
-interface Index {
+export interface Index {
   readonly manifests?: readonly Descriptor[];
 }
 
-interface Manifest {
+export interface Manifest {
   readonly config: Descriptor;
   readonly layers: readonly Descriptor[];
 }
@@ -103,7 +104,9 @@ async function once(folder: string, fill: (folder: string) => Promise<unknown>):
   return folder;
 }
 
-const blob = (layout: string, digest: string): string => join(layout, 'blobs', ...checkedDigest(digest).split(':'));
+/** Returns the path of a blob. Throws `InvalidImage` for a digest that is not SHA-256. */
+export const blob = (layout: string, digest: string): string =>
+  join(layout, 'blobs', ...checkedDigest(digest).split(':'));
 
 function checkedDigest(digest: string): string {
   if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw damaged(`digest ${JSON.stringify(digest)} is not supported`);
@@ -123,7 +126,8 @@ async function findImage(layout: string, image: string, reference: ImageReferenc
   return manifests.find((one) => (digest === undefined ? isNamed(one) : one.digest === digest));
 }
 
-async function unpack(layout: string, descriptor: Descriptor, cacheFolder: string): Promise<Image> {
+/** Unpacks an image of a layout, unless it is unpacked. Rejects with `InvalidImage`. */
+export async function unpack(layout: string, descriptor: Descriptor, cacheFolder: string): Promise<Image> {
   try {
     const manifest = await manifestOf(layout, descriptor);
     const folder = await once(
@@ -149,15 +153,21 @@ async function manifestOf(layout: string, descriptor: Descriptor): Promise<Manif
   await verified(layout, descriptor);
   const found = await json<Manifest & Index>(blob(layout, descriptor.digest));
   if (!found.manifests) return found;
+  return manifestOf(layout, manifestForMachine(found.manifests));
+}
+
+/** Selects the manifest for this machine. Throws `InvalidImage`. */
+export function manifestForMachine(manifests: readonly Descriptor[]): Descriptor {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
-  const match = found.manifests.find(
+  const match = manifests.find(
     ({ platform }) => platform?.architecture === architecture && platform.os === process.platform,
   );
   if (!match) throw damaged(`the image has no manifest for ${process.platform}/${architecture}`);
-  return manifestOf(layout, match);
+  return match;
 }
 
-async function verified(layout: string, { digest }: Descriptor): Promise<void> {
+/** Compares a blob with its digest. Rejects with `InvalidImage`. */
+export async function verified(layout: string, { digest }: Descriptor): Promise<void> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(blob(layout, digest)), hash);
   const found = `sha256:${hash.digest('hex')}`;
