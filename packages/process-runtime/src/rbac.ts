@@ -6,7 +6,7 @@ export const processRuntimeRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['nodes'], verbs: ['create', 'get', 'patch'] },
   { apiGroups: [''], resources: ['nodes/status', 'pods/status', 'services/status'], verbs: ['patch'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'patch'] },
-  { apiGroups: [''], resources: ['pods', 'services'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [''], resources: ['pods', 'services'], verbs: ['list', 'watch'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['delete'] },
   // Only objects that pods of the node refer to are read.
   { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['list', 'watch'] },
