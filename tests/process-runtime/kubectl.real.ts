@@ -39,7 +39,12 @@ interface Plane extends AsyncDisposable {
 
 async function realPlane(folder: string): Promise<Plane> {
   const authority = createAuthority('kubelets', 1, world);
-  const subject = { commonName: 'kube-apiserver', usage: 'client' as const, days: 1 };
+  const subject = {
+    commonName: 'kube-apiserver',
+    organizations: ['system:masters'],
+    usage: 'client' as const,
+    days: 1,
+  };
   const { certificate, key } = issueCertificate(authority, subject, world);
   const file = async (name: string, text: string): Promise<string> => {
     const path = join(folder, name);

@@ -12,7 +12,7 @@ import { programsInPath } from './images/resolver.ts';
 import { processRuntimeRules } from './rbac.ts';
 import { startProcessRuntime } from './runtime.ts';
 import { nodeName, shell, until } from './testing/ground.ts';
-import { clients, kubeletPort, signServingRequest } from './testing/kubelet-client.ts';
+import { clients, get, kubeletPort, signServingRequest } from './testing/kubelet-client.ts';
 
 const user = 'process-runtime';
 const namespace = 'default';
@@ -88,7 +88,8 @@ test('the rules are exactly the rights that a runtime uses', async () => {
     },
   });
   await signServingRequest(client);
-  await kubeletPort(client);
+  const port = await kubeletPort(client);
+  assert.equal((await get(port, '/containerLogs/default/none/main')).status, 404);
   await until('the pod is ready', async () => {
     const { status } = await client.get(Pod, { namespace, name: 'web' });
     return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True');

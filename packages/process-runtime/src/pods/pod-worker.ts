@@ -50,6 +50,7 @@ export class PodWorker {
   readonly #folder: string;
   readonly #units = new Map<string, ContainerUnit>();
   readonly #retries = new Map<string, number>();
+  readonly #claimFolders = new Map<string, string>();
   readonly address: string;
   readonly #startTime: string;
   #pod: Pod;
@@ -278,7 +279,7 @@ export class PodWorker {
         place: this.#place,
         folder: join(this.#folder, 'volumes'),
         token: (pod, projection) => this.#world.token(pod, projection),
-        claimFolder: (pod, claim) => this.#world.claimFolder(pod, claim),
+        claimFolder: (_pod, claim) => this.#claimFolder(claim),
       });
       this.#retries.delete('volumes');
     } catch (error) {
@@ -296,6 +297,15 @@ export class PodWorker {
     }
     if (this.#isFinished) await this.#stopAll(this.#graceMs);
     return Math.min(...delays, Number.POSITIVE_INFINITY);
+  }
+
+  /** The folder of a bound claim does not change: a stable pod causes no requests. */
+  async #claimFolder(claim: string): Promise<string> {
+    const known = this.#claimFolders.get(claim);
+    if (known !== undefined) return known;
+    const folder = await this.#world.claimFolder(this.#pod, claim);
+    this.#claimFolders.set(claim, folder);
+    return folder;
   }
 
   #restarts = (exitCode: number): boolean => {
