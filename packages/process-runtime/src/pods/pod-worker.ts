@@ -7,13 +7,14 @@
  */
 
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container, Pod, PodStatus } from '@hangar/client/kinds/core-v1';
 import { Pod as PodKind } from '@hangar/client/kinds/core-v1';
 import { asError, hasCode } from '@hangar/core';
 import type { Timer } from '@hangar/core';
 import { ProcessRuntimeError } from '../errors.ts';
+import { HostsWriter } from '../network/hosts-writer.ts';
 import { hostsFile } from '../network/hosts.ts';
 import type { PodPlace } from '../spec/downward.ts';
 import { setUpVolumes } from '../volumes/volumes.ts';
@@ -48,6 +49,7 @@ export class PodWorker {
   readonly #options: PodWorkerOptions;
   readonly #world: PodWorld;
   readonly #folder: string;
+  readonly #hosts: HostsWriter;
   readonly #units = new Map<string, ContainerUnit>();
   readonly #retries = new Map<string, number>();
   readonly #claimFolders = new Map<string, string>();
@@ -73,6 +75,7 @@ export class PodWorker {
     this.#pod = options.pod;
     const { uid, namespace, name } = options.pod.metadata;
     this.#folder = join(this.#world.podsFolder, uid!);
+    this.#hosts = new HostsWriter(join(this.#folder, 'etc'));
     const isHost = options.pod.spec?.hostNetwork === true;
     const { network, hostIP, clock } = this.#world;
     const kept = options.record?.address;
@@ -133,6 +136,7 @@ export class PodWorker {
     await this.#adopting;
     // No container is started after this.
     await this.#looping;
+    await this.#hosts.settled();
     this.#wakeTimer?.cancel();
   }
 
@@ -144,19 +148,18 @@ export class PodWorker {
 
   /** Writes the names of Services and pods for the programs of the pod. */
   async writeHosts(): Promise<void> {
+    if (this.#isRemoved || this.#isClosed) return;
     const { metadata, spec } = this.#pod;
-    const folder = join(this.#folder, 'etc');
-    await mkdir(folder, { recursive: true, mode: 0o755 });
-    const text = hostsFile({
-      namespace: metadata.namespace!,
-      hostname: hostnameOf(this.#pod),
-      subdomain: spec?.subdomain,
-      podIP: this.address,
-      aliases: spec?.hostAliases ?? [],
-      names: this.#world.network.names,
-    });
-    await writeFile(join(folder, 'hosts.next'), text, { mode: 0o644 });
-    await rename(join(folder, 'hosts.next'), join(folder, 'hosts'));
+    await this.#hosts.write(() =>
+      hostsFile({
+        namespace: metadata.namespace!,
+        hostname: hostnameOf(this.#pod),
+        subdomain: spec?.subdomain,
+        podIP: this.address,
+        aliases: spec?.hostAliases ?? [],
+        names: this.#world.network.names,
+      }),
+    );
   }
 
   get #initContainers(): readonly Container[] {
@@ -454,6 +457,7 @@ export class PodWorker {
     }
     this.#isRemoved = true;
     this.#wakeTimer?.cancel();
+    await this.#hosts.settled();
     if (existsSync(this.#folder)) await rm(this.#folder, { recursive: true, force: true });
     await rm(join(this.#world.logsFolder, `${namespace}_${name}_${uid}`), { recursive: true, force: true });
     if (this.address !== hostIP) network.pods.release(this.address);
