@@ -96,6 +96,7 @@ async function* linesOf(
 ): AsyncGenerator<LogLine | 'end'> {
   let file: FileHandle | undefined;
   let rest: Buffer = Buffer.alloc(0);
+  let isRotated = false;
   try {
     for (;;) {
       // Evaluated before the read: lines that are written before the exit are then read.
@@ -109,13 +110,22 @@ async function* linesOf(
         rest = bytes.subarray(end);
         yield* parsed(bytes.subarray(0, end));
       }
-      if (isLast || signal.aborted) return;
+      if (isRotated) {
+        // The old file is read to its end, and nothing is added to it.
+        await file?.close();
+        file = undefined;
+        isRotated = false;
+        continue;
+      }
+      if (signal.aborted) return;
+      if (isLast) {
+        isRotated = file !== undefined && isRunning !== undefined && (await isReplaced(file, path));
+        if (!isRotated) return;
+        continue;
+      }
       yield 'end';
       await changed(path, clock, signal);
-      if (file && (await isReplaced(file, path))) {
-        await file.close();
-        file = undefined;
-      }
+      isRotated = file !== undefined && (await isReplaced(file, path));
     }
   } finally {
     await file?.close();
