@@ -27,7 +27,12 @@ for (const mounts of [undefined, 'rewrite'] as const) {
     await ground.create('web', {
       containers: [
         shell(`echo hello from $(POD_NAME); ${forever}`, {
-          env: [{ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+          env: [
+            { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+            // Variables that would change a shell between the runtime and the program.
+            { name: 'BASH_ENV', value: '/dev/null/none' },
+            { name: 'SHELLOPTS', value: 'xtrace:noexec' },
+          ],
         }),
       ],
     });

@@ -39,6 +39,7 @@ export async function enclosed(options: EnclosureOptions): Promise<CommandLine> 
       tools.bash,
       '--noprofile',
       '--norc',
+      '-p',
       script,
       cwd,
       command.argv0,
@@ -72,7 +73,7 @@ function scriptOf(options: EnclosureOptions & { readonly root: string }): string
     ...(imageRoot
       ? [`exec ${quoted(tools.unshare)} --root=${quoted(root)} --wd="$cwd" -- "$@"`]
       : [
-          `exec ${quoted(tools.unshare)} --root=${quoted(root)} -- ${quoted(tools.bash)} --noprofile --norc -c ` +
+          `exec ${quoted(tools.unshare)} --root=${quoted(root)} -- ${quoted(tools.bash)} --noprofile --norc -p -c ` +
             `'cd -- "$1" && { argv0=$2; shift 2; unset -v OLDPWD SHLVL _; exec -a "$argv0" -- "$@"; }' bash "$cwd" "$argv0" "$@"`,
         ]),
     '',

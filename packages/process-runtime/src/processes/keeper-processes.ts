@@ -100,9 +100,10 @@ export class KeeperProcesses implements ContainerProcesses {
     const descriptors = openForKeeper(spec.folder);
     try {
       const [stdout, stderr, lease, report] = descriptors;
+      // With -p, variables of the container such as BASH_ENV do not change the keeper.
       const child = spawn(
         this.#bash,
-        ['--noprofile', '--norc', keeperScript, spec.argv0, spec.executable, ...spec.arguments],
+        ['--noprofile', '--norc', '-p', keeperScript, spec.argv0, spec.executable, ...spec.arguments],
         { cwd: spec.cwd, env: spec.env, detached: true, stdio: ['ignore', stdout, stderr, lease, report] },
       );
       if (child.pid === undefined) await once(child, 'spawn');
