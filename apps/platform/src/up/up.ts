@@ -2,13 +2,13 @@
 
 import { join } from 'node:path';
 import { systemClock, giveBackMemory } from '@hangar/core';
-import type { Failpoints, Logger } from '@hangar/core';
+import type { Failpoints } from '@hangar/core';
 import { announce, logFileIn, withdraw } from '@hangar/core/command-line';
+import { startTracing } from '@hangar/core/tracing';
 import { start } from '../compose/start.ts';
 import { openLog } from '../logging.ts';
 import { help, readOptions } from '../options/options.ts';
 import type { PlatformOptions } from '../options/options.ts';
-import { tracingOptions } from '../tracing/environment.ts';
 import { version, versionText } from '../version.ts';
 import { isBackground, reportReady, startInBackground } from './background.ts';
 import { explanation } from './explain.ts';
@@ -55,7 +55,8 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
   const loading = isBare ? undefined : import('../services/services.ts');
   // Reported where it is awaited.
   loading?.catch(() => undefined);
-  const tracing = await startTracing(log);
+  const onError = (error: Error): void => log.warn('traces were lost', { error });
+  const tracing = await startTracing(process.env, { serviceName: 'hangar', onError });
   const running = await start(options, log, failpoints);
   // A store that other servers share is managed by their operator.
   const demoFile = options.store.type === 'etcd' ? undefined : join(options.dataDirectory, 'demo.kubeconfig');
@@ -111,11 +112,4 @@ async function launchersOf({ exitsWithParent }: PlatformOptions): Promise<readon
   const found = await launchers(isByNpm);
   // Without npm above it, the variable was inherited by a shell.
   return exitsWithParent === undefined && !found.isUpToNpm ? [] : found.pids;
-}
-
-async function startTracing(log: Logger): Promise<{ close(): Promise<void> } | undefined> {
-  const options = tracingOptions(process.env);
-  if (!options) return undefined;
-  const tracing = await import('../tracing/start.ts');
-  return tracing.startTracing(options, (error) => log.warn('traces were lost', { error }));
 }

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { installTracer, traced } from '@hangar/core';
+import { installTracer, traced } from '../trace.ts';
 import { tracingOptions } from './environment.ts';
 import { SpanTracer } from './span-tracer.ts';
 import type { FinishedSpan } from './span-tracer.ts';
-import { startTracing } from './start.ts';
+import { startTracing } from './index.ts';
 
 const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
@@ -63,6 +63,21 @@ test('a trace that is not sampled leaves nothing, and neither does work without 
   assert.deepEqual(await spansOf(() => traced('alone', () => 1)), []);
 });
 
+test('work that starts a trace is traced without a request, with its parts', async () => {
+  const spans = await spansOf(() =>
+    traced(
+      'reconcile',
+      () => traced('phase', () => 1),
+      () => ({ isRoot: true, name: 'demo' }),
+    ),
+  );
+  const [phase, whole] = spans;
+  assert.equal(phase?.parentSpanId, whole?.spanId);
+  assert.equal(whole?.parentSpanId, undefined);
+  assert.equal(whole?.isServer, false);
+  assert.deepEqual(whole?.attributes, { name: 'demo' });
+});
+
 test('a header that is none begins a trace of its own', async () => {
   for (const header of ['', 'nonsense', parent.replace('0af7651916cd43dd8448eb211c80319c', '0'.repeat(32))]) {
     const [span] = await spansOf(() => request(header, () => 1));
@@ -104,8 +119,8 @@ test('a collector is sent what OTLP says', async () => {
   try {
     await new Promise((resolve) => collector.once('listening', resolve));
     const { port } = collector.address() as AddressInfo;
-    const options = tracingOptions({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` })!;
-    const tracing = startTracing(options, (error) => assert.fail(error));
+    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
+    const tracing = await startTracing(environment, { serviceName: 'hangar', onError: (error) => assert.fail(error) });
     request(parent, () =>
       traced(
         'part',
@@ -113,7 +128,7 @@ test('a collector is sent what OTLP says', async () => {
         () => ({ 'http.status': 200, ratio: 0.5, ok: true }),
       ),
     );
-    await tracing.close();
+    await tracing!.close();
     assert.equal(bodies.length, 1);
     assert.match(bodies[0]!, /^\/v1\/traces application\/json \{/);
     const { resourceSpans } = JSON.parse(bodies[0]!.slice(bodies[0]!.indexOf('{'))) as {

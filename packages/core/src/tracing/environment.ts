@@ -1,6 +1,6 @@
 /** Reads the environment variables of OpenTelemetry for traces. */
 
-import type { TraceAttributes } from '@hangar/core';
+import type { TraceAttributes } from '../trace.ts';
 
 export interface TracingOptions {
   readonly url: string;
@@ -9,10 +9,10 @@ export interface TracingOptions {
   readonly share: number;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Undefined: tracing is off. */
-export function tracingOptions(environment: Environment): TracingOptions | undefined {
+export function tracingOptions(environment: Environment, serviceName = 'hangar'): TracingOptions | undefined {
   const own = environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   const common = environment['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!own && !common) return undefined;
@@ -24,7 +24,7 @@ export function tracingOptions(environment: Environment): TracingOptions | undef
       ...pairs(environment['OTEL_EXPORTER_OTLP_TRACES_HEADERS']),
     },
     resource: {
-      'service.name': environment['OTEL_SERVICE_NAME'] || 'hangar',
+      'service.name': environment['OTEL_SERVICE_NAME'] || serviceName,
       ...pairs(environment['OTEL_RESOURCE_ATTRIBUTES']),
     },
     share: shareOf(environment['OTEL_TRACES_SAMPLER'], environment['OTEL_TRACES_SAMPLER_ARG']),

@@ -1,6 +1,7 @@
 /** Exports spans to a collector, by OTLP over HTTP as JSON: in batches, with a bounded queue. */
 
-import type { Clock, TraceAttributes } from '@hangar/core';
+import type { Clock } from '../clock.ts';
+import type { TraceAttributes } from '../trace.ts';
 import type { FinishedSpan } from './span-tracer.ts';
 
 export interface OtlpOptions {

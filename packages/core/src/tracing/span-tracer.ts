@@ -1,11 +1,11 @@
 /**
- * Spans of requests, nested by caller. A request with a W3C `traceparent` header continues its trace; of other requests, a share starts
- * one.
+ * Spans of requests and reconciles, nested by caller. A request with a W3C `traceparent` header continues its trace; of other requests and
+ * of reconciles, a share starts one.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import type { TraceAttributes, Tracer } from '@hangar/core';
+import type { TraceAttributes, Tracer } from '../trace.ts';
 
 export interface FinishedSpan {
   readonly traceId: string;
@@ -45,12 +45,15 @@ export class SpanTracer implements Tracer {
     this.#options = options;
   }
 
-  /** With the attribute `traceparent` it starts the span of a request; other spans are children of the current one. */
-  span<T>(name: string, { traceparent: header, ...attributes }: TraceAttributes, run: () => T): T {
+  /**
+   * With the attribute `traceparent` it starts the span of a request, with `isRoot` the span of other work that starts a trace. Other spans
+   * are children of the current one.
+   */
+  span<T>(name: string, { traceparent: header, isRoot, ...attributes }: TraceAttributes, run: () => T): T {
     const isServer = header !== undefined;
     const parent = isServer ? parentIn(String(header)) : this.#current.getStore();
-    // Work without a request is not traced.
-    if (!parent && !isServer) return run();
+    // Other work without a request is not traced.
+    if (!parent && !isServer && isRoot !== true) return run();
     const context: Context = {
       traceId: parent?.traceId ?? randomBytes(16).toString('hex'),
       spanId: randomBytes(8).toString('hex'),

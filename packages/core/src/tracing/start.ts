@@ -1,11 +1,12 @@
-/** Traces of this process to the collector that the environment names. Loaded only when it names one. */
+/** Exports the spans of this process. Loaded only if the environment names a collector. */
 
-import { installTracer, systemClock } from '@hangar/core';
+import { systemClock } from '../clock.ts';
+import { installTracer } from '../trace.ts';
 import type { TracingOptions } from './environment.ts';
 import { OtlpExporter } from './otlp.ts';
 import { SpanTracer } from './span-tracer.ts';
 
-export function startTracing(
+export function exportSpans(
   { url, headers, resource, share }: TracingOptions,
   onError: (error: Error) => void,
 ): { close(): Promise<void> } {
