@@ -4,7 +4,7 @@
  */
 
 import { find, keyOf } from '@hangar/client';
-import { asError, hasCode } from '@hangar/core';
+import { asError, hasCode, traced } from '@hangar/core';
 import { isBeingDeleted } from '@hangar/runtime';
 import type { ReconcileContext, Reconciler, Request, Result } from '@hangar/runtime';
 import { annotations, HostedControlPlane, pausedAnnotation } from '../api/index.ts';
@@ -23,8 +23,10 @@ import { writeStatus } from './write-status.ts';
 export const hostedControlPlaneReconciler =
   (world: World): Reconciler =>
   async (request, context) => {
+    const { namespace = '', name } = request;
+    const attributes = () => ({ isRoot: true, 'k8s.namespace.name': namespace, 'hosted.control_plane': name });
     try {
-      return await reconcile(world, request, context);
+      return await traced('reconcile', () => reconcile(world, request, context), attributes);
     } catch (error) {
       // A concurrent write or a stale cache: not an error.
       if (hasCode(error, 'Conflict') || hasCode(error, 'AlreadyExists')) return { requeue: true };
@@ -79,7 +81,7 @@ async function refuse(
 async function runSteps(pass: Pass, outcomes: Map<Phase, Verdict | undefined>): Promise<void> {
   for (const [phase, step] of steps) {
     try {
-      const verdict = await step(pass);
+      const verdict = await traced(phase, () => step(pass));
       outcomes.set(phase, verdict);
       if (verdict && !verdict.isPartial) return;
     } catch (error) {
