@@ -28,6 +28,16 @@ export interface ProcessRuntimeOptions {
   readonly mounts?: 'namespace' | 'rewrite' | undefined;
   /** Address of the node. Absent: 127.0.0.1. */
   readonly hostIP?: string | undefined;
+  /**
+   * Addresses of this machine that other machines reach. NodePorts and host ports listen on them, too, and the node publishes them as
+   * ExternalIP. An address can be added to the machine later.
+   */
+  readonly externalAddresses?: readonly string[] | undefined;
+  /**
+   * Addresses of LoadBalancer Services: `10.77.3.1`, or a network of addresses of this machine, `10.99.0.0/28`. Services with different
+   * ports share an address. Absent: Services that select pods of this node publish their addresses of 127.0.0.0/8.
+   */
+  readonly loadBalancerAddresses?: readonly string[] | undefined;
   /** Networks of 127.0.0.0/8. Absent: derived from the folder, so that runtimes of one machine differ. */
   readonly podNetwork?: string | undefined;
   readonly serviceNetwork?: string | undefined;

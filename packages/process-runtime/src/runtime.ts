@@ -71,12 +71,15 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
       podNetwork: options.podNetwork ?? networks.pods,
       serviceNetwork: options.serviceNetwork ?? networks.services,
       hostIP,
+      externalAddresses: options.externalAddresses,
+      loadBalancerAddresses: options.loadBalancerAddresses,
       recordPath: join(folder, 'services.json'),
       isForwarding: options.isForwarding ?? true,
       apiServer: options.apiServer,
       clock,
       log,
       onLoadBalancer: (service, address) => void publishAddress(service, address),
+      onNoAddress: (service, note) => clusterEvents.warning(service, 'AllocationFailed', note),
       onPortInUse: (object, note) => clusterEvents.warning(object, 'PortInUse', note),
     });
     cleanup.defer(() => network.close());
@@ -143,6 +146,7 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
       ...nodeOptions(options, capacity),
       clock,
       address: hostIP,
+      externalAddresses: options.externalAddresses,
       version,
       kubeletPort: () => kubelet?.port,
     });
@@ -176,7 +180,6 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
     pods.endLeftovers();
     const resync = (): void => {
       pods.pokeAll();
-      network.retryFailed();
       refreshNetwork();
     };
     cleanup.defer(repeat(clock, resyncMs, resync));

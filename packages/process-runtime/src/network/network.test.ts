@@ -21,6 +21,15 @@ const service = (name: string, spec: NonNullable<Service['spec']>): Service => (
   metadata: { namespace: 'team', name },
   spec,
 });
+/** Resolves with all that a server sends; '' when nothing listens. */
+const textFrom = (host: string, port: number): Promise<string> =>
+  new Promise((resolve) => {
+    let text = '';
+    const socket = connect({ host, port });
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    socket.once('error', () => resolve(''));
+    socket.once('close', () => resolve(text));
+  });
 const localPod = (name: string, address: string, more: Partial<LocalPod> & { port?: number } = {}): LocalPod => ({
   pod: {
     apiVersion: 'v1',
@@ -135,14 +144,7 @@ test('connections to a Service reach a ready pod, and its address survives a res
   network.refresh([web], [localPod('a', '127.0.0.1')]);
   const address = network.addressOf(web)!;
   assert.match(address, /^127\.177\./);
-  const read = (): Promise<string> =>
-    new Promise((resolve) => {
-      let text = '';
-      const socket = connect({ host: address, port });
-      socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      socket.once('error', () => resolve(''));
-      socket.once('close', () => resolve(text));
-    });
+  const read = () => textFrom(address, port);
   await until('the forwarder answers', async () => (await read()) === 'hello');
   network.refresh([web], [localPod('a', '127.0.0.1', { isReady: false })]);
   assert.equal(await read(), '');
@@ -193,14 +195,7 @@ test('a host port is forwarded to its pod, and a LoadBalancer Service gets its a
   assert.deepEqual(published.splice(0), [`lb ${address}`]);
   network.refresh([{ ...balanced, status: { loadBalancer: { ingress: [{ ip: address }] } } }], [local]);
   assert.deepEqual(published, []);
-  const text = (): Promise<string> =>
-    new Promise((resolve) => {
-      let found = '';
-      const socket = connect({ host: '127.88.1.1', port });
-      socket.on('data', (chunk: Buffer) => (found += chunk.toString()));
-      socket.once('error', () => resolve(''));
-      socket.once('close', () => resolve(found));
-    });
+  const text = () => textFrom('127.88.1.1', port);
   await until('the host port', async () => (await text()) === 'pod');
 
   // A second pod with the same host port is reported, and gets it when it is free.
@@ -211,8 +206,46 @@ test('a host port is forwarded to its pod, and a LoadBalancer Service gets its a
   await until('the failure', () => failures.length === 1);
   assert.match(failures[0]!, /^b: failed to listen on 127\.88\.1\.1:\d+: listen EADDRINUSE/);
   network.refresh([], [second]);
-  await until('the freed port', async () => {
-    network.retryFailed();
-    return (await text()) === 'pod';
+  await until('the freed port', async () => (await text()) === 'pod');
+});
+
+test('external addresses serve node ports, host ports and LoadBalancer Services, whose addresses precede their pods', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'hangar-network-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  const server = createServer((socket) => socket.end('pod'));
+  server.listen(0, '127.89.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const published: string[] = [];
+  const failures: string[] = [];
+  const network = new PodNetwork({
+    podNetwork: '127.89.0.0/16',
+    serviceNetwork: '127.189.0.0/16',
+    hostIP: '127.89.1.1',
+    externalAddresses: ['127.89.1.2'],
+    loadBalancerAddresses: ['127.89.2.1'],
+    recordPath: join(folder, 'services.json'),
+    isForwarding: true,
+    apiServer: undefined,
+    clock: systemClock,
+    log: new Logger({ level: 'silent', format: 'text', clock: systemClock }),
+    onLoadBalancer: ({ metadata }, address) => published.push(`${metadata.name} ${address}`),
+    onNoAddress: ({ metadata }, note) => failures.push(`${metadata.name}: ${note}`),
   });
+  context.after(() => network.close());
+  const spec = { type: 'LoadBalancer', clusterIP: '10.96.0.9', selector: { app: 'web' } } as const;
+  const lb = service('lb', { ...spec, ports: [{ port, nodePort: port }] });
+  const second = service('second', { ...spec, ports: [{ port }] });
+  network.refresh([lb, second], []);
+  assert.deepEqual(published, ['lb 127.89.2.1']);
+  const reason = 'no address of the pool has all ports of the Service free';
+  assert.deepEqual(failures, [`second: Failed to allocate IP for "team/second": ${reason}`]);
+  network.refresh([{ ...lb, status: { loadBalancer: { ingress: [{ ip: '127.89.2.1' }] } } }], []);
+  assert.equal(published.length, 1);
+  network.refresh([lb], [localPod('a', '127.89.0.1', { port })]);
+  // Pods use the address of the Service.
+  assert.match(network.addressOf(lb)!, /^127\.189\./);
+  for (const host of ['127.89.2.1', '127.89.1.1', '127.89.1.2', network.addressOf(lb)!])
+    await until(`port ${port} of ${host}`, async () => (await textFrom(host, port)) === 'pod');
 });

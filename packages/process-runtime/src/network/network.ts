@@ -11,14 +11,19 @@ import { AddressPool } from './addresses.ts';
 import { Forwarders } from './forwarders.ts';
 import type { WantedForwarder } from './forwarders.ts';
 import { tableName } from './hosts.ts';
+import { isOwnLoadBalancer, LoadBalancers } from './load-balancers.ts';
 import { backendsOf, isForwarded, isHeadless, nameTable, selectedPods, serviceVariables } from './service-table.ts';
 import type { LocalPod } from './service-table.ts';
 
 export interface NetworkOptions {
   readonly podNetwork: string;
   readonly serviceNetwork: string;
-  /** Of the node; NodePorts listen on it. */
+  /** Of the node; NodePorts and host ports listen on it. */
   readonly hostIP: string;
+  /** NodePorts and host ports listen on these addresses, too. */
+  readonly externalAddresses?: readonly string[] | undefined;
+  /** Addresses of LoadBalancer Services. Undefined: each has its address of `serviceNetwork`, if it selects a pod of this machine. */
+  readonly loadBalancerAddresses?: readonly string[] | undefined;
   /** Keeps the addresses of Services over a restart. */
   readonly recordPath: string;
   readonly isForwarding: boolean;
@@ -26,17 +31,13 @@ export interface NetworkOptions {
   readonly apiServer: { readonly host: string; readonly port: number } | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called while the status of a LoadBalancer Service that selects pods of this machine does not have this address. */
+  /** Called while the status of a LoadBalancer Service does not have this address. */
   readonly onLoadBalancer?: (service: Service, address: string) => void;
+  /** Called once for a LoadBalancer Service for which no address is free. */
+  readonly onNoAddress?: (service: Service, note: string) => void;
   /** Called when a port of a Service, or a host port of a pod, cannot be opened. */
   readonly onPortInUse?: (object: Service | Pod, note: string) => void;
 }
-
-/** Class of LoadBalancer Services that the runtime serves, besides those without a class. */
-const loadBalancerClass = 'hangar.dev/process';
-
-const isOwnLoadBalancer = ({ spec }: Service): boolean =>
-  spec?.type === 'LoadBalancer' && (spec.loadBalancerClass ?? loadBalancerClass) === loadBalancerClass;
 
 const portsOf = ({ spec }: Pod) =>
   [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].flatMap(({ ports = [] }) => ports);
@@ -50,6 +51,7 @@ export class PodNetwork {
   /** Address by namespace and name. */
   readonly #addresses: Map<string, string>;
   readonly #forwarders: Forwarders;
+  readonly #loadBalancers: LoadBalancers | undefined;
   #services: readonly Service[] = [];
   #localPods: readonly LocalPod[] = [];
   #names: Map<string, string[]> = new Map();
@@ -58,6 +60,8 @@ export class PodNetwork {
     this.#options = options;
     this.pods = new AddressPool(options.podNetwork);
     this.#forwarders = new Forwarders(options.clock);
+    const { loadBalancerAddresses } = options;
+    this.#loadBalancers = loadBalancerAddresses && new LoadBalancers(loadBalancerAddresses);
     this.#serviceAddresses = new AddressPool(options.serviceNetwork);
     this.#addresses = readAddresses(options.recordPath);
     for (const [key, address] of this.#addresses) {
@@ -115,17 +119,13 @@ export class PodNetwork {
     return isChanged;
   }
 
-  /** Tries ports again that another process had. */
-  retryFailed(): void {
-    this.#forwarders.retryFailed();
-  }
-
   close(): Promise<void> {
     return this.#forwarders.close();
   }
 
   #forward(): void {
     const wanted = new Map<string, WantedForwarder>();
+    for (const service of this.#loadBalancers?.assign(this.#services) ?? []) this.#noAddress(service);
     for (const service of this.#services) this.#forwardService(service, wanted);
     for (const local of this.#localPods) this.#forwardHostPorts(local, wanted);
     this.#forwarders.sync(wanted);
@@ -133,8 +133,15 @@ export class PodNetwork {
   }
 
   #forwardService(service: Service, wanted: Map<string, WantedForwarder>): void {
-    if (!isForwarded(service) || selectedPods(service, this.#localPods).length === 0) return;
-    const address = this.#assigned(service);
+    if (!isForwarded(service)) return;
+    const isSelecting = selectedPods(service, this.#localPods).length > 0;
+    const address = isSelecting ? this.#assigned(service) : undefined;
+    const external = this.#loadBalancers ? this.#loadBalancers.addressOf(service) : address;
+    // A client of the Service can need the address before the first pod: the certificate of an API server has it.
+    if (isOwnLoadBalancer(service) && external && service.status?.loadBalancer?.ingress?.[0]?.ip !== external) {
+      this.#options.onLoadBalancer?.(service, external);
+    }
+    if (address === undefined) return;
     for (const port of service.spec?.ports ?? []) {
       if ((port.protocol ?? 'TCP') !== 'TCP') continue;
       const backends = () => backendsOf(service, port, this.#localPods);
@@ -142,25 +149,34 @@ export class PodNetwork {
       const add = (host: string, number: number): unknown =>
         wanted.set(`${keyOf(service)} ${host}:${number}`, { host, port: number, backends, onFailure });
       add(address, port.port);
-      if (port.nodePort) add(this.#options.hostIP, port.nodePort);
+      if (external) add(external, port.port);
+      if (port.nodePort) for (const host of this.#hostAddresses) add(host, port.nodePort);
     }
-    if (isOwnLoadBalancer(service) && service.status?.loadBalancer?.ingress?.[0]?.ip !== address) {
-      this.#options.onLoadBalancer?.(service, address);
-    }
+  }
+
+  get #hostAddresses(): string[] {
+    return [this.#options.hostIP, ...(this.#options.externalAddresses ?? [])];
   }
 
   #forwardHostPorts({ pod, address }: LocalPod, wanted: Map<string, WantedForwarder>): void {
     if (pod.spec?.hostNetwork) return;
     for (const { hostPort, hostIP, containerPort, protocol = 'TCP' } of portsOf(pod)) {
       if (!hostPort || protocol !== 'TCP') continue;
-      const host = hostIP || this.#options.hostIP;
-      wanted.set(`pod ${pod.metadata.uid} ${host}:${hostPort}`, {
-        host,
-        port: hostPort,
-        backends: () => [{ host: address, port: containerPort }],
-        onFailure: (note) => this.#failed(pod, note),
-      });
+      for (const host of hostIP ? [hostIP] : this.#hostAddresses) {
+        wanted.set(`pod ${pod.metadata.uid} ${host}:${hostPort}`, {
+          host,
+          port: hostPort,
+          backends: () => [{ host: address, port: containerPort }],
+          onFailure: (note) => this.#failed(pod, note),
+        });
+      }
     }
+  }
+
+  #noAddress(service: Service): void {
+    const note = `Failed to allocate IP for ${JSON.stringify(keyOf(service))}: no address of the pool has all ports of the Service free`;
+    this.#options.log.warn('failed to assign an address to a LoadBalancer Service', { service: keyOf(service) });
+    this.#options.onNoAddress?.(service, note);
   }
 
   #failed(object: Service | Pod, note: string): void {

@@ -15,6 +15,7 @@ async function startHeart(clock: ReturnType<typeof virtualClock>) {
     log: new Logger({ level: 'silent', format: 'text', clock }),
     name: 'local',
     address: '127.0.0.1',
+    externalAddresses: ['192.0.2.1'],
     capacity: { cpu: '2', memory: '4Gi', pods: '10' },
     kubeletPort: () => port,
     version: '0',
@@ -37,6 +38,11 @@ test('the Lease is renewed every ten seconds and is owned by the node', async ()
   const { status } = await node();
   assert.deepEqual(status?.capacity, { cpu: '2', memory: '4Gi', pods: '10' });
   assert.deepEqual(status?.allocatable, status?.capacity);
+  assert.deepEqual(status?.addresses, [
+    { type: 'InternalIP', address: '127.0.0.1' },
+    { type: 'ExternalIP', address: '192.0.2.1' },
+    { type: 'Hostname', address: 'local' },
+  ]);
   await clock.run(heart.close({ isShutDown: false }));
   await cluster[Symbol.asyncDispose]();
 });

@@ -19,6 +19,7 @@ export interface NodeOptions {
   readonly log: Logger;
   readonly name: string;
   readonly address: string;
+  readonly externalAddresses?: readonly string[] | undefined;
   /** Absent: the taint `hangar.dev/runtime=process:NoSchedule`. */
   readonly taints?: readonly Taint[] | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -130,7 +131,7 @@ export class NodeHeart {
   }
 
   #status(before: NodeStatus | undefined, isReady: boolean): NodeStatus {
-    const { name, address, kubeletPort, version, clock } = this.#options;
+    const { name, address, externalAddresses = [], kubeletPort, version, clock } = this.#options;
     const now = timeText(new Date(clock.now()));
     const port = kubeletPort();
     const conditions = nodeConditions(isReady).map((condition): NodeCondition => {
@@ -144,6 +145,7 @@ export class NodeHeart {
       conditions,
       addresses: [
         { type: 'InternalIP', address },
+        ...externalAddresses.map((one) => ({ type: 'ExternalIP', address: one })),
         { type: 'Hostname', address: name },
       ],
       ...(port === undefined ? {} : { daemonEndpoints: { kubeletEndpoint: { Port: port } } }),
