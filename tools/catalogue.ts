@@ -78,6 +78,7 @@ export const sets = {
   // In the folder of Kubernetes, whose test program uses the same version of it.
   'sample-apiserver': { folder: 'kubernetes', module: 'k8s.io/sample-apiserver' },
   'kubectl-1.32': { folder: 'kubectl-1.32', module: 'k8s.io/kubernetes', stamp: kubernetesStamp },
+  'kubernetes-1.35': { folder: 'kubernetes-1.35', module: 'k8s.io/kubernetes', stamp: kubernetesStamp },
   containerd: {
     folder: 'containerd',
     module: 'github.com/containerd/containerd/v2',
@@ -149,6 +150,9 @@ export const catalogue = {
   'kube-apiserver': kubernetesServer('kube-apiserver'),
   'kube-controller-manager': kubernetesServer('kube-controller-manager'),
   'kube-scheduler': kubernetesServer('kube-scheduler'),
+  'kube-apiserver-1.35': previousKubernetesServer('kube-apiserver'),
+  'kube-controller-manager-1.35': previousKubernetesServer('kube-controller-manager'),
+  'kube-scheduler-1.35': previousKubernetesServer('kube-scheduler'),
   'kube-proxy': kubernetesServer('kube-proxy'),
   kubelet: kubernetesServer('kubelet'),
   kubeadm: { ...kubernetesServer('kubeadm'), versionArguments: ['version', '--output=short'] },
@@ -290,6 +294,16 @@ function kubernetesServer(name: string): Program {
     accepted: kubernetesVersions,
     go: { set: sets.kubernetes, package: `k8s.io/kubernetes/cmd/${name}` },
     download: kubernetesDownload(name),
+  };
+}
+
+/** A component of the previous minor version, for upgrades of control planes. */
+function previousKubernetesServer(executable: string): Program {
+  return {
+    ...kubernetesServer(executable),
+    name: `${executable}-1.35`,
+    accepted: { from: '1.35', before: '1.36' },
+    go: { set: sets['kubernetes-1.35'], package: `k8s.io/kubernetes/cmd/${executable}` },
   };
 }
 
