@@ -201,6 +201,14 @@ export interface CertificatesSpec {
   rootCaCertificateDuration?: CertificateDuration;
   /** Lifetime of the authorities of etcd and of the front proxy. Defaults to 87600h, which is 10 years. */
   caCertificateDuration?: CertificateDuration;
+  /**
+   * How long the previous authority of the control plane, or the previous key of service accounts, stays trusted after a rotation. Defaults
+   * to 8760h: certificates of nodes and tokens expire within one year.
+   *
+   * @maxLength 32
+   * @pattern ^([0-9]{1,7}(h|m|s))+$
+   */
+  overlapDuration?: string;
 }
 
 /**
@@ -289,7 +297,7 @@ export interface HostedControlPlaneStatus {
   observedGeneration?: number;
   /**
    * Conditions: one for each phase, in order, then Ready, and those of the contract of Cluster API: Available, RollingOut, ScalingUp,
-   * ScalingDown, Paused.
+   * ScalingDown, Paused. CertificatesRotating is true while an authority or the key of service accounts is rotated.
    *
    * @listType map
    * @listMapKey type

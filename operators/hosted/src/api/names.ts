@@ -29,6 +29,13 @@ export const annotations = {
   request: `${own}/request`,
   /** On the Secret with the kubeconfig: digest of the objects that exist inside the control plane. */
   workload: `${own}/workload`,
+  /** On Secrets with an authority or the key of service accounts: the value of the annotation that requested the pair. */
+  rotation: `${own}/rotation`,
+  /** On Secrets with a previous pair: the time at which it stopped to sign. */
+  rotatedAt: `${own}/rotated-at`,
   /** On pod templates: digest of files that the program reads only at its start. */
   files: `${own}/files`,
 } as const;
+
+/** On HostedControlPlanes: a new value starts a rotation of the authority `ca`, `etcd` or `proxy`, or of the key of service accounts, `sa`. */
+export const rotateAnnotation = (of: 'ca' | 'etcd' | 'proxy' | 'sa'): string => `${own}/rotate-${of}`;

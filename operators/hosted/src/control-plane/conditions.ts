@@ -6,6 +6,7 @@ import type { Condition, NewCondition } from '@hangar/runtime';
 import type { HostedControlPlaneStatus } from '../api/index.ts';
 import type { Fault } from '../fault.ts';
 import type { Pass, Verdict } from './pass.ts';
+import { rotationCondition } from './rotation.ts';
 
 /** The phases in their order. */
 export const phases = [
@@ -26,6 +27,9 @@ export type Phase = (typeof phases)[number];
 
 /** The phases that a pass reached: those without an entry were not reached. Undefined: complete. */
 export type Outcomes = ReadonlyMap<Phase, Verdict | undefined>;
+
+export const isComplete = (outcomes: Outcomes): boolean =>
+  outcomes.size === phases.length && [...outcomes.values()].every((verdict) => verdict === undefined);
 
 /** Returns the conditions of the phases, then Ready. */
 export function phaseConditions(known: readonly Condition[] | undefined, outcomes: Outcomes): NewCondition[] {
@@ -109,7 +113,11 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
   const { hostedControlPlane, apiServer, plane, world } = pass;
   const { status: before = {}, metadata, spec } = hostedControlPlane;
   const observedGeneration = metadata.generation ?? 0;
-  const said = [...phaseConditions(before.conditions, outcomes), ...contractConditions(pass)];
+  const said = [
+    ...phaseConditions(before.conditions, outcomes),
+    ...contractConditions(pass),
+    ...(pass.authorities ? [rotationCondition(pass, isComplete(outcomes))] : []),
+  ];
   const conditions = said.map((one) => ({ ...one, message: bounded(one.message), observedGeneration }));
   const isInitialized = before.initialization?.controlPlaneInitialized === true || (apiServer?.ready ?? 0) > 0;
   return {

@@ -1,16 +1,17 @@
 /**
- * The operator ends before and after every write of its reconciler: when a control plane is created and when it is upgraded. The next
+ * The operator ends before and after every write of its reconciler: when a control plane is created, when it is upgraded, and
+ * when its authority is rotated. The next
  * operator completes the work, and then writes nothing more.
  */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Secret } from '@hangar/client/kinds/core-v1';
+import { ConfigMap, Secret } from '@hangar/client/kinds/core-v1';
 import { CodedError, Failpoints } from '@hangar/core';
-import { HostedControlPlane } from '../api/index.ts';
+import { HostedControlPlane, rotateAnnotation } from '../api/index.ts';
 import { namespace, startTestPlatform } from '../testing/platform.ts';
 import type { TestPlatform } from '../testing/platform.ts';
-import { until, untilReady } from '../testing/until.ts';
+import { until, untilObject, untilReady } from '../testing/until.ts';
 
 /** Records the failpoints that an undisturbed run passes. */
 class Recorded extends Failpoints {
@@ -108,6 +109,55 @@ test('an operator that ends at any write while it upgrades a control plane leave
     await created(name);
     await endedAt(platform, failpoint, () => upgrade(name));
     await completes(platform, name, 'v1.36.4');
+  }
+  await nothingMore(platform);
+});
+
+test('an operator that ends at any write while it rotates an authority leaves one that another operator completes', async () => {
+  await using platform = await startTestPlatform();
+  const { client } = platform;
+  const caOf = async (name: string): Promise<string> =>
+    (await client.get(Secret, { namespace, name: `${name}-ca` })).data!['tls.crt']!;
+  const created = async (name: string): Promise<string> => {
+    const operator = platform.start();
+    const certificates = { overlapDuration: '0s' };
+    await client.create(HostedControlPlane, {
+      metadata: { namespace, name },
+      spec: { version: 'v1.36.4', replicas: 1, certificates },
+    });
+    await untilReady(client, name);
+    await operator.stop();
+    return caOf(name);
+  };
+  const rotate = (name: string) => {
+    const body = { metadata: { annotations: { [rotateAnnotation('ca')]: 'now' } } };
+    return client.patch(HostedControlPlane, { namespace, name }, { type: 'merge', body });
+  };
+  const rotated = async (name: string, before: string): Promise<void> => {
+    const bundle = `${name}-ca-bundle`;
+    const { data } = await untilObject(client, ConfigMap, bundle, ({ data: now }) => {
+      const certificates = now!['ca.crt']!.match(/BEGIN/g)!.length;
+      return certificates === 1 && Buffer.from(now!['ca.crt']!).toString('base64') !== before;
+    });
+    assert.equal(await caOf(name), Buffer.from(data!['ca.crt']!).toString('base64'));
+    await untilReady(client, name);
+  };
+  const first = await created('first');
+  const names = await recorded(platform, async () => {
+    await rotate('first');
+    await rotated('first', first);
+  });
+  // The objects inside the control plane are part of the first loop.
+  const own = names.filter((name) => !name.startsWith('hosted.inside-'));
+  assert.ok(own.length >= 24, `${own.length} failpoints`);
+  for (const [at, failpoint] of own.entries()) {
+    const name = `p${at}`;
+    const before = await created(name);
+    await endedAt(platform, failpoint, () => rotate(name));
+    const next = platform.start();
+    await rotated(name, before);
+    await next.stop();
+    if (at % 10 !== 0) await client.delete(HostedControlPlane, { namespace, name });
   }
   await nothingMore(platform);
 });

@@ -7,15 +7,17 @@ import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { Node, PersistentVolumeClaim, Pod, Secret, Service } from '@hangar/client/kinds/core-v1';
 import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { systemClock, systemRandom } from '@hangar/core';
-import { createAuthority } from '@hangar/pki';
+import { createAuthority, issueCertificate } from '@hangar/pki';
 import { findCondition } from '@hangar/runtime';
 import { clusterSecretType, HostedControlPlane } from '../api/index.ts';
 import { base64, textIn } from '../pki/secrets.ts';
+import { newServiceAccountKey } from '../pki/service-account-key.ts';
 import { Gateway, tlsRouteKind } from '../gateway/kinds.ts';
 import { Cluster, installClusterApi } from '../testing/cluster-api.ts';
 import { installGatewayApi } from '../testing/gateway-api.ts';
 import { namespace, startTestPlatform } from '../testing/platform.ts';
 import type { TestPlatform } from '../testing/platform.ts';
+import { ShiftedClock } from '../testing/shifted-clock.ts';
 import { until, untilObject, untilReady, untilReason } from '../testing/until.ts';
 
 const key = { namespace, name: 'demo' };
@@ -67,12 +69,56 @@ describe('authorities', () => {
       await untilReady(client);
     }));
 
-  test('a missing key of an authority is reported', () =>
+  test('a pair that is not usable is reported, not deleted, and used when it is repaired', () =>
     withPlatform(async ({ client }) => {
-      await authoritySecret(client, { 'tls.crt': pair['tls.crt'] });
-      await create(client);
-      await untilReason(client, 'CACertificatesReady', 'MissingCAKey');
+      const other = createAuthority('kubernetes', 10, world);
+      const expired = createAuthority('kubernetes', -1, world);
+      const leaf = issueCertificate(authority, { commonName: 'a', usage: 'client', days: 1 }, world);
+      const [key, otherKey] = [await newServiceAccountKey(), await newServiceAccountKey()];
+      const table: [suffix: string, reason: string, data: Record<string, string>, good: Record<string, string>][] = [
+        ['ca', 'MissingCAKey', { 'tls.crt': pair['tls.crt'] }, pair],
+        ['etcd', 'MissingCACertificate', { 'tls.key': pair['tls.key'] }, pair],
+        ['ca', 'InvalidCA', { ...pair, 'tls.key': base64(other.key) }, pair],
+        ['proxy', 'InvalidCA', { 'tls.crt': base64(leaf.certificate), 'tls.key': base64(leaf.key) }, pair],
+        ['ca', 'InvalidCA', { ...pair, 'tls.crt': base64('garbage') }, pair],
+        ['ca', 'CAExpired', { 'tls.crt': base64(expired.certificate), 'tls.key': base64(expired.key) }, pair],
+        ['sa', 'MissingServiceAccountKey', { 'tls.crt': key['tls.crt']! }, key],
+        ['sa', 'InvalidServiceAccountKey', { ...key, 'tls.key': otherKey['tls.key']! }, key],
+      ];
+      for (const [at, [suffix, reason, data, good]] of table.entries()) {
+        const name = `p${at}`;
+        const secret = { namespace, name: `${name}-${suffix}` };
+        const { metadata } = await client.create(Secret, { metadata: secret, type: clusterSecretType, data });
+        await create(client, {}, name);
+        const { status } = await untilReason(client, 'CACertificatesReady', reason, name);
+        assert.match(findCondition(status!.conditions, 'Ready')!.message, new RegExp(`"team/${secret.name}"`));
+        const patch = { type: 'merge' as const, body: { data: good } };
+        const { metadata: after } = await client.patch(Secret, secret, patch);
+        assert.equal(after.uid, metadata.uid);
+        await client.patch(HostedControlPlane, { namespace, name }, { type: 'merge', body: { spec: { replicas: 2 } } });
+        await untilReady(client, name);
+      }
     }));
+
+  test('an authority that expired can be replaced', async () => {
+    const clock = new ShiftedClock();
+    await withPlatform(
+      async ({ client }) => {
+        await authoritySecret(client, pair);
+        await create(client);
+        await untilReady(client);
+        clock.aheadDays = 11;
+        await change(client, { replicas: 2 });
+        await untilReason(client, 'CACertificatesReady', 'CAExpired');
+        const next = createAuthority('kubernetes', 100, world);
+        const data = { 'tls.crt': base64(next.certificate), 'tls.key': base64(next.key) };
+        await client.patch(Secret, { namespace, name: 'demo-ca' }, { type: 'merge', body: { data } });
+        await change(client, { replicas: 3 });
+        await untilReady(client);
+      },
+      { clock },
+    );
+  });
 
   test('an authority that disappears or changes later is reported, and not replaced', () =>
     withPlatform(async ({ client }) => {

@@ -45,7 +45,7 @@ test('a minimal control plane becomes ready, and causes no writes afterwards, al
   const contract = ['Available', 'RollingOut', 'ScalingUp', 'ScalingDown', 'Paused'];
   assert.deepEqual(
     conditions.map(({ type }) => type),
-    [...phases, 'Ready', ...contract],
+    [...phases, 'Ready', ...contract, 'CertificatesRotating'],
   );
   assert.deepEqual(
     contract.map((type) => findCondition(conditions, type)!.status),

@@ -1,12 +1,14 @@
 /** The inputs of a pass of the reconciler, and its intermediate results. Steps read and fill it, in their order. */
 
 import type { Client, Kind, Reader } from '@hangar/client';
+import type { Secret } from '@hangar/client/kinds/core-v1';
 import type { Clock, Random } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
 import type { ClusterEvents } from '@hangar/runtime';
 import type { HostedControlPlane, ServiceType } from '../api/index.ts';
 import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Fault } from '../fault.ts';
+import type { Signer, SignerName } from '../pki/signer.ts';
 import type { ClusterObject, Plane, Rendering } from '../render/index.ts';
 import type { DeploymentReport } from './rollout.ts';
 import type { Writes } from './writes.ts';
@@ -28,11 +30,22 @@ export interface World {
   readonly clusterKind?: Kind<ClusterObject> | undefined;
 }
 
-/** The authorities of a control plane, with their keys. */
-export interface Authorities {
-  readonly ca: KeyPair;
-  readonly etcd: KeyPair;
-  readonly proxy: KeyPair;
+/** The authorities of a control plane and the key of service accounts, with their private keys. */
+export type Authorities = Readonly<Record<SignerName, Signer>>;
+
+/** The Secrets of one of them. */
+export interface Rotation {
+  readonly of: SignerName;
+  readonly signer: Signer;
+  /** The usable pair in the Secret `next`. */
+  readonly nextPair: KeyPair | undefined;
+  /** Why the pair in the Secret `next` is not usable. */
+  readonly fault: Fault | undefined;
+  readonly secrets: {
+    readonly current: Secret;
+    readonly next: Secret | undefined;
+    readonly previous: Secret | undefined;
+  };
 }
 
 /** How the operator reaches the API server of a control plane. */
@@ -58,8 +71,7 @@ export interface Pass {
   plane: Plane;
   rendering: Rendering;
   authorities?: Authorities;
-  /** Digest of the key of service accounts, which programs read at their start. */
-  serviceAccountDigest?: string;
+  readonly rotations: Rotation[];
   /** Digest of the audit files. */
   auditDigest?: string;
   /** Size of the volumes of etcd. */

@@ -13,9 +13,10 @@ import type { Fault } from '../fault.ts';
 import { newestRendering, planeOf, renderings } from '../render/index.ts';
 import type { ClusterObject } from '../render/index.ts';
 import { clusterOf, nameOf } from './cluster.ts';
-import { statusAfter, statusWithout } from './conditions.ts';
+import { isComplete, statusAfter, statusWithout } from './conditions.ts';
 import type { Phase } from './conditions.ts';
 import type { Pass, Verdict, World } from './pass.ts';
+import { advanceRotations } from './rotation.ts';
 import { specFault } from './spec-fault.ts';
 import { steps } from './steps/index.ts';
 import { writeStatus } from './write-status.ts';
@@ -53,7 +54,7 @@ async function reconcile(
   }
   const started = await begin({ world, object, cluster: cluster.object, context });
   if (isFault(started)) return refuse(world, object, started, write);
-  const pass: Pass = { world, client, apiReader: management.apiReader, signal, wakeUps: [], ...started };
+  const pass: Pass = { world, client, apiReader: management.apiReader, signal, wakeUps: [], rotations: [], ...started };
   const outcomes = new Map<Phase, Verdict | undefined>();
   let failure: unknown;
   try {
@@ -92,6 +93,7 @@ async function runSteps(pass: Pass, outcomes: Map<Phase, Verdict | undefined>): 
       throw error;
     }
   }
+  if (isComplete(outcomes)) await advanceRotations(pass);
 }
 
 interface Beginning {

@@ -4,20 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { Secret } from '@hangar/client/kinds/core-v1';
-import type { Clock } from '@hangar/core';
-import { systemClock } from '@hangar/core';
 import { HostedControlPlane } from '../api/index.ts';
 import { namespace, startTestPlatform } from '../testing/platform.ts';
+import { ShiftedClock } from '../testing/shifted-clock.ts';
 import { untilObject, untilReady } from '../testing/until.ts';
-
-/** The clock of the system, ahead by some days. */
-class ShiftedClock implements Clock {
-  aheadDays = 0;
-  now = (): number => systemClock.now() + this.aheadDays * 86_400_000;
-  monotonicMs = (): number => systemClock.monotonicMs();
-  after: Clock['after'] = (delayMs, callback) => systemClock.after(delayMs, callback);
-  soon: Clock['soon'] = (callback) => systemClock.soon(callback);
-}
 
 const certificates = [
   'apiserver',

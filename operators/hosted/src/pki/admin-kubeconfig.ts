@@ -2,10 +2,11 @@
 
 import type { Secret } from '@hangar/client/kinds/core-v1';
 import { kubeconfig, pooled } from '@hangar/pki';
-import type { KeyPair, World } from '@hangar/pki';
+import type { World } from '@hangar/pki';
 import { annotations } from '../api/index.ts';
 import { lifetimeOf, renewsAtMs, requestDigest } from './certificates.ts';
 import { base64, textIn } from './secrets.ts';
+import type { Signer } from './signer.ts';
 
 const lifetimeDays = 30;
 const user = 'kubernetes-admin';
@@ -16,19 +17,19 @@ export interface KubeconfigRequest {
   readonly server: string;
 }
 
-export const kubeconfigDigest = (request: KubeconfigRequest, authority: KeyPair): string =>
-  requestDigest({ ...request, user }, authority);
+export const kubeconfigDigest = (request: KubeconfigRequest, authority: Signer): string =>
+  requestDigest({ ...request, user, trusted: authority.trusted }, authority);
 
 /** Returns the data of the Secret: the key that Cluster API reads. */
 export async function adminKubeconfig(
   { name, server }: KubeconfigRequest,
-  authority: KeyPair,
+  authority: Signer,
   world: World,
 ): Promise<Record<string, string>> {
   const days = lifetimeOf(authority, lifetimeDays, world.clock.now());
   const request = { commonName: user, organizations: ['system:masters'], usage: 'client' as const, days };
   const credentials = await pooled.issueCertificate(authority, request, world);
-  const text = kubeconfig({ name, user: `${name}-admin`, server, authority: authority.certificate, credentials });
+  const text = kubeconfig({ name, user: `${name}-admin`, server, authority: authority.trusted, credentials });
   return { value: base64(text) };
 }
 

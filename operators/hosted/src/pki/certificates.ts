@@ -9,19 +9,20 @@ import { pooled } from '@hangar/pki';
 import type { CertificateRequest, KeyPair, World } from '@hangar/pki';
 import { annotations } from '../api/index.ts';
 import type { CertificateWish } from '../render/index.ts';
+import type { Signer } from './signer.ts';
 import { base64, digestOf, textIn } from './secrets.ts';
 
 const dayMs = 86_400_000;
 const lifetimeDays = 365;
 
 /** A certificate is renewed when this part of its lifetime has passed. */
-const renewalPart = 2 / 3;
+const leafRenewalPart = 2 / 3;
 
-export const requestDigest = (request: object, authority: KeyPair): string =>
-  digestOf([request, authority.certificate]);
+export const requestDigest = (request: object, { certificate, chain }: Omit<Signer, 'trusted'>): string =>
+  digestOf([request, certificate, chain]);
 
 /** Milliseconds since 1970 at which the certificate must be renewed. 0: it cannot be read. */
-export function renewsAtMs(certificate: string): number {
+export function renewsAtMs(certificate: string, renewalPart = leafRenewalPart): number {
   try {
     const { validFrom, validTo } = new X509Certificate(certificate);
     const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
@@ -49,7 +50,11 @@ export function lifetimeOf(authority: KeyPair, wantedDays: number, nowMs: number
 }
 
 /** Returns the data of the Secret. */
-export async function issued(wish: CertificateWish, authority: KeyPair, world: World): Promise<Record<string, string>> {
+export async function issued(
+  wish: CertificateWish,
+  authority: Pick<Signer, 'certificate' | 'key' | 'chain'>,
+  world: World,
+): Promise<Record<string, string>> {
   const { commonName, organizations, usage, hosts } = wish;
   const request: CertificateRequest = {
     commonName,
@@ -59,5 +64,6 @@ export async function issued(wish: CertificateWish, authority: KeyPair, world: W
     days: lifetimeOf(authority, lifetimeDays, world.clock.now()),
   };
   const { certificate, key } = await pooled.issueCertificate(authority, request, world);
-  return { 'ca.crt': base64(authority.certificate), 'tls.crt': base64(certificate), 'tls.key': base64(key) };
+  const chain = certificate + authority.chain;
+  return { 'ca.crt': base64(authority.certificate), 'tls.crt': base64(chain), 'tls.key': base64(key) };
 }

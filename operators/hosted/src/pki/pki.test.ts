@@ -12,13 +12,15 @@ import { adminKubeconfig, isKubeconfigCurrent, kubeconfigDigest, kubeconfigRenew
 import { authorityIn } from './authorities.ts';
 import { isCurrent, issued, requestDigest } from './certificates.ts';
 import { base64, textIn } from './secrets.ts';
-import { newServiceAccountKey, serviceAccountFault } from './service-account-key.ts';
+import { signerOf } from './signer.ts';
+import { newServiceAccountKey, serviceAccountKeyIn } from './service-account-key.ts';
 
 const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 0, 1);
 const world = { clock: { ...systemClock, now: () => nowMs }, random: systemRandom };
-const authority = createAuthority('kubernetes', 3650, world);
-const other = createAuthority('kubernetes', 3650, world);
+const newSigner = (days = 3650) => signerOf(createAuthority('kubernetes', days, world), undefined, undefined);
+const authority = newSigner();
+const other = newSigner();
 
 const secretOf = (data: Record<string, string>, type = clusterSecretType, request = ''): Secret => ({
   apiVersion: 'v1',
@@ -31,7 +33,8 @@ const dataOf = ({ certificate, key }: KeyPair) => ({ 'tls.crt': base64(certifica
 
 test('an authority of a user is used, with either type of Secret', () => {
   for (const type of [clusterSecretType, 'kubernetes.io/tls']) {
-    assert.deepEqual(authorityIn(secretOf(dataOf(authority), type), nowMs), authority);
+    const { certificate, key } = authority;
+    assert.deepEqual(authorityIn(secretOf(dataOf(authority), type), nowMs), { certificate, key });
   }
 });
 
@@ -98,7 +101,7 @@ test('a certificate is current until two thirds of its lifetime, its request or 
 });
 
 test('a certificate does not outlive its authority', async () => {
-  const short = createAuthority('kubernetes', 10, world);
+  const short = newSigner(10);
   const data = await issued(wish, short, world);
   const until = new X509Certificate(Buffer.from(data['tls.crt']!, 'base64')).validTo;
   assert.equal(until, new X509Certificate(short.certificate).validTo);
@@ -120,11 +123,13 @@ test('the kubeconfig of the administrator is renewed before its certificate expi
 
 test('the key of service accounts is checked', async () => {
   const [data, more] = [await newServiceAccountKey(), await newServiceAccountKey()];
-  assert.equal(serviceAccountFault(secretOf(data)), undefined);
-  assert.equal(
-    serviceAccountFault(secretOf({ ...data, 'tls.crt': more['tls.crt']! }))?.reason,
-    'InvalidServiceAccountKey',
-  );
-  assert.equal(serviceAccountFault(secretOf({ 'tls.crt': data['tls.crt']! }))?.reason, 'MissingServiceAccountKey');
-  assert.equal(serviceAccountFault(secretOf(data, 'Opaque'))?.reason, 'WrongSecretType');
+  const pair = { certificate: textIn(secretOf(data), 'tls.crt'), key: textIn(secretOf(data), 'tls.key') };
+  assert.deepEqual(serviceAccountKeyIn(secretOf(data)), pair);
+  const reasonOf = (secret: Secret): string | undefined => {
+    const found = serviceAccountKeyIn(secret);
+    return isFault(found) ? found.reason : undefined;
+  };
+  assert.equal(reasonOf(secretOf({ ...data, 'tls.crt': more['tls.crt']! })), 'InvalidServiceAccountKey');
+  assert.equal(reasonOf(secretOf({ 'tls.crt': data['tls.crt']! })), 'MissingServiceAccountKey');
+  assert.equal(reasonOf(secretOf(data, 'Opaque')), 'WrongSecretType');
 });

@@ -4,6 +4,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { Secret } from '@hangar/client/kinds/core-v1';
 import { asError } from '@hangar/core';
 import { pooled } from '@hangar/pki';
+import type { KeyPair } from '@hangar/pki';
 import type { Fault } from '../fault.ts';
 import { missing, typeFault } from './authorities.ts';
 import { base64, quoted, textIn } from './secrets.ts';
@@ -16,8 +17,11 @@ export async function newServiceAccountKey(): Promise<Record<string, string>> {
   return { 'tls.crt': base64(publicKeyOf(key)), 'tls.key': base64(key) };
 }
 
-/** Returns the fault that makes the key unusable. */
-export function serviceAccountFault(secret: Secret): Fault | undefined {
+/** Returns the pair, with the public key as its certificate, or the fault that makes it unusable. */
+export const serviceAccountKeyIn = (secret: Secret): KeyPair | Fault =>
+  serviceAccountFault(secret) ?? { certificate: textIn(secret, 'tls.crt'), key: textIn(secret, 'tls.key') };
+
+function serviceAccountFault(secret: Secret): Fault | undefined {
   const wrong = typeFault(secret);
   if (wrong) return wrong;
   const [publicKey, key] = [textIn(secret, 'tls.crt'), textIn(secret, 'tls.key')];

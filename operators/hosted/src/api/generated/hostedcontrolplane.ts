@@ -1296,6 +1296,13 @@ export const definition: CustomResourceDefinition = {
                           { rule: "duration(self) >= duration('1h')", message: 'must be at least 1h' },
                         ],
                       },
+                      overlapDuration: {
+                        description:
+                          'How long the previous authority of the control plane, or the previous key of service accounts, stays trusted after a rotation. Defaults to 8760h: certificates of nodes and tokens expire within one year.',
+                        type: 'string',
+                        maxLength: 32,
+                        pattern: '^([0-9]{1,7}(h|m|s))+$',
+                      },
                     },
                     'x-kubernetes-validations': [
                       {
@@ -1447,7 +1454,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   conditions: {
                     description:
-                      'Conditions: one for each phase, in order, then Ready, and those of the contract of Cluster API: Available, RollingOut, ScalingUp, ScalingDown, Paused.',
+                      'Conditions: one for each phase, in order, then Ready, and those of the contract of Cluster API: Available, RollingOut, ScalingUp, ScalingDown, Paused. CertificatesRotating is true while an authority or the key of service accounts is rotated.',
                     type: 'array',
                     items: {
                       type: 'object',

@@ -1336,6 +1336,13 @@ export const definition: CustomResourceDefinition = {
                                   { rule: "duration(self) >= duration('1h')", message: 'must be at least 1h' },
                                 ],
                               },
+                              overlapDuration: {
+                                description:
+                                  'How long the previous authority of the control plane, or the previous key of service accounts, stays trusted after a rotation. Defaults to 8760h: certificates of nodes and tokens expire within one year.',
+                                type: 'string',
+                                maxLength: 32,
+                                pattern: '^([0-9]{1,7}(h|m|s))+$',
+                              },
                             },
                             'x-kubernetes-validations': [
                               {

@@ -1,28 +1,27 @@
-/** Phase CABundle: a ConfigMap with the certificates of the authorities, so that pods that only verify do not mount keys. */
+/**
+ * Phase CABundle: a ConfigMap with the certificates of the authorities and the public keys of service accounts, so that pods that only
+ * verify do not mount private keys.
+ */
 
 import { ConfigMap } from '@hangar/client/kinds/core-v1';
 import { bundleName, rendered } from '../../render/index.ts';
 import { clusterNameLabel } from '../../api/index.ts';
+import { signerNames } from '../../pki/signer.ts';
 import { applyAll } from '../apply.ts';
 import type { Pass, Verdict } from '../pass.ts';
 
 /** Keys of the ConfigMap by the authority. */
-export const bundleKeys = { ca: 'ca.crt', etcd: 'etcd-ca.crt', proxy: 'front-proxy-ca.crt' } as const;
+export const bundleKeys = { ca: 'ca.crt', etcd: 'etcd-ca.crt', proxy: 'front-proxy-ca.crt', sa: 'sa.pub' } as const;
 
 export async function caBundle(pass: Pass): Promise<Verdict | undefined> {
   const { plane, authorities } = pass;
   const { namespace, name, owner } = plane;
-  const { ca, etcd, proxy } = authorities!;
   const metadata = {
     namespace,
     name: bundleName(plane),
     labels: { [clusterNameLabel]: name },
     ownerReferences: [owner],
   };
-  const data = {
-    [bundleKeys.ca]: ca.certificate,
-    [bundleKeys.etcd]: etcd.certificate,
-    [bundleKeys.proxy]: proxy.certificate,
-  };
+  const data = Object.fromEntries(signerNames.map((of) => [bundleKeys[of], authorities![of].trusted]));
   return applyAll(pass, [rendered(ConfigMap, { metadata, data })]);
 }

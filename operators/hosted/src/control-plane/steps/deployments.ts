@@ -21,10 +21,13 @@ export const internalKubeconfig = (pass: Pass): Promise<Verdict | undefined> =>
   applyAll(pass, pass.rendering.componentKubeconfigs(pass.plane));
 
 export async function apiServerDeployments(pass: Pass): Promise<Verdict | undefined> {
-  const { plane, rendering, authorities, serviceAccountDigest } = pass;
+  const { plane, rendering, authorities } = pass;
+  const { ca, etcd, proxy, sa } = authorities!;
   const fault = (await auditFiles(pass)) ?? (await applyAll(pass, rendering.authentication(plane)));
   if (fault) return fault;
-  const files = digestOf([serviceAccountDigest, pass.auditDigest]);
+  // Authorities of clients are read again while the program runs. They are here because step 1 and 2 of a rotation must be complete.
+  const clients = [ca, proxy].map(({ certificate, next }) => [certificate, next]);
+  const files = digestOf([sa.trusted, etcd.trusted, clients, pass.auditDigest]);
   const apiServer = await component(pass, 'kube-apiserver', rendering.apiServer(plane, files));
   if (isFault(apiServer)) return apiServer;
   pass.apiServer = apiServer;
@@ -33,10 +36,10 @@ export async function apiServerDeployments(pass: Pass): Promise<Verdict | undefi
   if (!apiServer.isComplete && !(isFirstStart && apiServer.available > 0)) {
     return incomplete(pass, 'kube-apiserver', apiServer);
   }
-  const controllerFiles = digestOf([serviceAccountDigest, authorities!.ca.certificate]);
+  const controllerFiles = digestOf([sa.certificate, ca.trusted]);
   const [manager, scheduler] = [
     await component(pass, 'kube-controller-manager', rendering.controllerManager(plane, controllerFiles)),
-    await component(pass, 'kube-scheduler', rendering.scheduler(plane, '')),
+    await component(pass, 'kube-scheduler', rendering.scheduler(plane, digestOf(ca.trusted))),
   ];
   if (isFault(manager)) return manager;
   if (isFault(scheduler)) return scheduler;

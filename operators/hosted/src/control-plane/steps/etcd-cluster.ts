@@ -12,7 +12,7 @@ import { withVolumes } from './etcd-volumes.ts';
 
 export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
   const { plane, rendering, authorities, hostedControlPlane } = pass;
-  const all = rendering.etcd(plane, digestOf(authorities!.etcd.certificate));
+  const all = rendering.etcd(plane, digestOf(authorities!.etcd.trusted));
   const [set, others] = [
     all.find(({ kind }) => kind.kind === 'StatefulSet')!,
     all.filter(({ kind }) => kind.kind !== 'StatefulSet'),

@@ -25,7 +25,7 @@ export async function workloadSetup(pass: Pass): Promise<Verdict | undefined> {
   if ((pass.apiServer?.available ?? 0) === 0) {
     return { reason: 'WaitingForAPIServer', message: 'no API server is available yet' };
   }
-  const all = workloadObjects(plane, { server: endpointUrl(plane.endpoint!), authority: authorities!.ca.certificate });
+  const all = workloadObjects(plane, { server: endpointUrl(plane.endpoint!), authority: authorities!.ca.trusted });
   const digest = digestOf(all.map(({ object }) => object));
   const key = { namespace: plane.namespace, name: adminKubeconfigName(plane) };
   const secret = await findObject(pass, Secret, key);
@@ -59,7 +59,7 @@ async function applyInside({ plane, authorities, world, signal }: Pass, all: rea
     days: credentialDays,
   };
   const credentials = await pooled.issueCertificate(ca, request, world);
-  const client = await world.connect({ plane, credentials, authority: ca.certificate });
+  const client = await world.connect({ plane, credentials, authority: ca.trusted });
   try {
     for (const { kind, object } of all) {
       const name = `inside-${object.kind.toLowerCase()}-${object.metadata.name!}`;

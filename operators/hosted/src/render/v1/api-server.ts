@@ -155,13 +155,18 @@ function pkiVolume(plane: Plane): Volume {
   return filesVolume('pki', [
     {
       configMap: bundleName(plane),
-      items: { 'ca.crt': 'ca.crt', 'etcd-ca.crt': 'etcd-ca.crt', 'front-proxy-ca.crt': 'front-proxy-ca.crt' },
+      items: {
+        'ca.crt': 'ca.crt',
+        'etcd-ca.crt': 'etcd-ca.crt',
+        'front-proxy-ca.crt': 'front-proxy-ca.crt',
+        'sa.pub': 'sa.pub',
+      },
     },
     { secret: names.apiServer, items: pair('apiserver') },
     { secret: names.kubeletClient, items: pair('kubelet-client') },
     { secret: names.etcdClient, items: pair('etcd-client') },
     { secret: names.proxyClient, items: pair('proxy-client') },
-    { secret: authorityNames(plane).serviceAccount, items: { 'tls.crt': 'sa.pub', 'tls.key': 'sa.key' } },
+    { secret: authorityNames(plane).serviceAccount, items: { 'tls.key': 'sa.key' } },
   ]);
 }
 
