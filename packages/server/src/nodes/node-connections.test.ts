@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
@@ -85,7 +86,18 @@ describe('connections to a kubelet', () => {
     );
   });
 
-  test('resume no session of a kubelet that the CA did not verify', async () => {
+  test('resume the session of a kubelet with a pinned certificate only with the same pin', async () => {
+    await using kubelet = await startKubelet({ authority: createAuthority('other', 1, world), hosts: ['10.0.0.5'] });
+    const connections = new Connections(kubelet);
+    const pin = createHash('sha256').update(new X509Certificate(kubelet.certificate).raw).digest('hex');
+    assert.deepEqual([await connections.isResumed({ pin }), await connections.isResumed({ pin })], [false, true]);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await assert.rejects(connections.isResumed({ pin: '00' }), /the SHA-256 of the certificate is/);
+    }
+    await assert.rejects(connections.isResumed(), /failed to verify certificate/);
+  });
+
+  test('resume no session of a kubelet that was not verified', async () => {
     await using kubelet = await startKubelet({ authority, hosts: ['10.0.0.5'] });
     const connections = new Connections(kubelet);
     const peer = 'unverified-kubelet';

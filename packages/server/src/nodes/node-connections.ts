@@ -63,7 +63,7 @@ export interface NodeConnectionsOptions {
 interface Client {
   readonly credentials: NodeCredentials;
   readonly context: SecureContext;
-  /** Of kubelets that the CA verified. */
+  /** Of kubelets that the CA or the fingerprint verified. */
   readonly sessions: TlsSessions;
 }
 
@@ -147,9 +147,9 @@ export class NodeConnections {
   ): Promise<TLSSocket> {
     const { host, peer, pin } = backend;
     const isVerified = peer === 'kubelet' && pin === undefined;
-    const sessions = isVerified ? client?.sessions : undefined;
-    const address = addressOf(backend);
-    const session = sessions?.ticket(address);
+    const sessions = peer === 'kubelet' ? client?.sessions : undefined;
+    const key = pin === undefined ? addressOf(backend) : `${addressOf(backend)} ${pin}`;
+    const session = sessions?.ticket(key);
     return new Promise((resolve, reject) => {
       const socket = secured(raw, {
         host,
@@ -178,12 +178,15 @@ export class NodeConnections {
       if (signal?.aborted) return onAbort();
       socket.once('error', fail);
       socket.once('secureConnect', () => {
-        const wrong = peer === 'kubelet' && pin !== undefined ? pinMismatch(socket, pin) : undefined;
+        const isResumed = socket.isSessionReused();
+        // A resumed session has no certificate. It began with the one that the pin is for, because the pin is a part of its key.
+        const wrong = peer === 'kubelet' && pin !== undefined && !isResumed ? pinMismatch(socket, pin) : undefined;
         if (wrong) return fail(wrong);
+        // Not before: the session of a kubelet with a wrong certificate must not be resumed.
+        if (sessions) socket.on('session', (ticket: Buffer) => sessions.add(key, ticket, isResumed));
         release();
         resolve(socket);
       });
-      if (sessions) socket.on('session', (ticket: Buffer) => sessions.add(address, ticket, socket.isSessionReused()));
     });
   }
 

@@ -1,6 +1,6 @@
 /**
  * TLS sessions of kubelets. A connection that resumes one exchanges no certificates, which saves CPU time here and on the node. The kubelet
- * was verified when the session began, so a session is resumed for a limited time, and only at the same address.
+ * was verified when the session began, so a session is resumed for a limited time, and only at the same address with the same fingerprint.
  */
 
 import type { Clock } from '@hangar/core';
@@ -17,25 +17,25 @@ interface Session {
 
 export class TlsSessions {
   readonly #clock: Clock;
-  /** By address; the least recently changed first. */
+  /** By address and fingerprint; the least recently changed first. */
   readonly #sessions = new Map<string, Session>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Returns the newest ticket of this address, if it may still be used. */
-  ticket(address: string): Buffer | undefined {
-    const session = this.#sessions.get(address);
+  /** Returns the newest ticket of this key, if it may still be used. */
+  ticket(key: string): Buffer | undefined {
+    const session = this.#sessions.get(key);
     return session && this.#clock.monotonicMs() - session.verifiedMs < ageMaxMs ? session.ticket : undefined;
   }
 
   /** Adds a ticket of a connection. `isResumed`: the connection itself resumed a session, so no certificate was verified. */
-  add(address: string, ticket: Buffer, isResumed: boolean): void {
-    const verifiedMs = isResumed ? this.#sessions.get(address)?.verifiedMs : this.#clock.monotonicMs();
+  add(key: string, ticket: Buffer, isResumed: boolean): void {
+    const verifiedMs = isResumed ? this.#sessions.get(key)?.verifiedMs : this.#clock.monotonicMs();
     if (verifiedMs === undefined) return;
-    this.#sessions.delete(address);
-    this.#sessions.set(address, { ticket, verifiedMs });
+    this.#sessions.delete(key);
+    this.#sessions.set(key, { ticket, verifiedMs });
     if (this.#sessions.size > sessionsMax) this.#sessions.delete(this.#sessions.keys().next().value!);
   }
 }
