@@ -8,7 +8,10 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { badRequest } from '@hangar/api';
 import type { Clock } from '@hangar/core';
+import { BatchWriter } from '../http/batch-writer.ts';
 import type { Answer, ServerRequest, Upgrade } from '../http/message.ts';
+import { batchTarget } from '../http/relay.ts';
+import { DirectConnection } from '../outbound/direct-connection.ts';
 import { upgradeHeaders } from './answer-headers.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { withoutTokens } from './target.ts';
@@ -74,19 +77,35 @@ const opened = (outgoing: ClientRequest): Promise<Opened> =>
   });
 
 function join({ socket, head }: Upgrade, remote: Duplex, { rawHeaders, headers }: IncomingMessage): void {
-  for (const side of [socket, remote]) side.on('error', () => side.destroy());
-  socket.once('close', () => endSoon(remote));
-  remote.once('close', () => endSoon(socket));
+  const direct = remote instanceof DirectConnection ? remote : undefined;
+  const far = direct?.socket ?? remote;
+  for (const side of [socket, far]) side.on('error', () => side.destroy());
+  socket.once('close', () => endSoon(far));
   if (socket.destroyed) {
-    remote.destroy();
+    far.destroy();
     return;
   }
   const lines = upgradeHeaders(rawHeaders, headers.upgrade ?? '').map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(Buffer.from(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`, 'latin1'));
-  if (head.length > 0) remote.write(head);
+  if (head.length > 0) far.write(head);
   // `pipe` ends the other half when one is finished.
-  socket.pipe(remote);
-  remote.pipe(socket);
+  socket.pipe(far);
+  if (direct) relay(direct, socket);
+  else remote.pipe(socket);
+  far.once('close', () => endSoon(socket));
+}
+
+/** Does the same as `pipe`. */
+function relay(remote: DirectConnection, socket: Duplex): void {
+  const writer = new BatchWriter(batchTarget(socket), remote.socket);
+  remote.receive({
+    data: (bytes) => writer.append(bytes),
+    end() {
+      writer.flush();
+      socket.end();
+    },
+  });
+  remote.socket.once('close', () => writer.flush());
 }
 
 /** Closes a side after flushing pending writes. */

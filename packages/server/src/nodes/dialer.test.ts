@@ -93,6 +93,28 @@ test('a name is dialed only at resolved addresses that are in the networks', asy
   connection.destroy();
 });
 
+test('a TLS connection is opened only to the addresses that are dialed without TLS', async () => {
+  await using server = await startServer();
+  const own = { allow: ['127.0.0.0/8'] };
+  const target = { host: '127.0.0.1', port: server.port };
+  const refused = [
+    [dialer([], own), /spec\.nodes\.networks is empty/],
+    [dialer(['10.0.0.0/8'], own), /the address is not in spec\.nodes\.networks/],
+    [dialer(['0.0.0.0/0']), /the address is not allowed by this server's policy$/],
+  ] as const;
+  for (const [direct, message] of refused) {
+    await assert.rejects(async () => direct.dialTls(target, {}), rejection('Refused', message));
+  }
+  assert.equal(server.connections, 0);
+  const socket = (await dialer(['127.0.0.0/8'], own).dialTls(target, {}))!;
+  socket.on('error', () => {}).destroy();
+});
+
+test('a proxy that the administrator configured opens the connection instead of a TLS connection from this process', () => {
+  const egress = { dial: () => Promise.reject(new Error('unused')) };
+  assert.equal(dialer(['127.0.0.0/8'], { egress }).dialTls({ host: '127.0.0.1', port: 1 }, {}), undefined);
+});
+
 test('an aborted dial rejects', async () => {
   await assert.rejects(
     dialer(['127.0.0.0/8'], { allow: ['127.0.0.0/8'] }).dial({

@@ -2,9 +2,18 @@
 
 import { BlockList, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { quote } from '@hangar/api';
 import { OutboundError, parseCidr } from '../outbound/index.ts';
-import type { AddressRule, ClusterDialer, DialTarget, NameLookups, Outbound } from '../outbound/index.ts';
+import type {
+  AddressRule,
+  ClusterDialer,
+  DialTarget,
+  DirectTlsOptions,
+  NameLookups,
+  NodeConnectOptions,
+  Outbound,
+} from '../outbound/index.ts';
 
 export type { DialTarget };
 
@@ -12,12 +21,18 @@ export type { DialTarget };
 export const addressOf = ({ host, port }: DialTarget): string => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 
 /** Opens connections into the network of a plane's nodes: to kubelets, pods and services. */
-export type NodeDialer = ClusterDialer;
+export interface NodeDialer extends ClusterDialer {
+  /**
+   * Opens a connection from this process and starts TLS, in one socket. Resolves before the handshake. Absent or undefined: `dial` opens the
+   * connection.
+   */
+  dialTls?(target: DialTarget, tls: DirectTlsOptions): Promise<TLSSocket> | undefined;
+}
 
 export interface DirectDialerOptions {
   /** Name of the control plane, for messages. */
   readonly plane: string;
-  readonly outbound: Pick<Outbound, 'openTcp'>;
+  readonly outbound: Pick<Outbound, 'openTcp' | 'openTls'>;
   /** Networks (CIDR) of the plane's nodes, pods and services; read for each connection. Absent or empty: none. */
   readonly networks: () => readonly string[] | undefined;
   /** Limits the lookups of names of nodes. */
@@ -38,13 +53,21 @@ export class DirectDialer implements NodeDialer {
     this.#options = options;
   }
 
-  async dial({ host, port, signal }: DialTarget): Promise<Duplex> {
-    const { outbound, networks, plane, lookups } = this.#options;
+  async dial(target: DialTarget): Promise<Duplex> {
+    return this.#options.outbound.openTcp(target, this.#checks(target));
+  }
+
+  dialTls(target: DialTarget, tls: DirectTlsOptions): Promise<TLSSocket> | undefined {
+    return this.#options.outbound.openTls(target, tls, this.#checks(target));
+  }
+
+  /** Throws `Refused` if no network is configured. */
+  #checks({ signal }: DialTarget): NodeConnectOptions {
+    const { networks, plane, lookups } = this.#options;
     const current = networks() ?? [];
     if (current.length === 0) throw noNetworks(plane);
     if (this.#rule?.networks !== current) this.#rule = { networks: current, rule: networksRule(plane, current) };
-    const { rule } = this.#rule;
-    return outbound.openTcp({ host, port }, { rule, timeoutMs: connectTimeoutMs, signal, lookups });
+    return { rule: this.#rule.rule, timeoutMs: connectTimeoutMs, signal, lookups };
   }
 }
 

@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:http2';
+import { connect as connectTcp } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
 import { administrator } from '../testing/authentication.ts';
+import type { NodeDialer } from './dialer.ts';
 import { nodeAddress, pods, startCluster } from './testing/cluster.ts';
 import { startKubelet } from './testing/kubelet.ts';
 
@@ -64,8 +66,15 @@ test('a large log of small pieces arrives unchanged over HTTP/1.1 and over HTTP/
   }
 });
 
-test('large streams of an upgraded connection arrive unchanged in both directions', async () => {
-  await using cluster = await startCluster();
+for (const isDirect of [true, false]) {
+  const name = isDirect ? 'a direct' : 'a tunneled';
+  test(`large streams of ${name} upgraded connection arrive unchanged in both directions`, () => echoes(isDirect));
+}
+
+async function echoes(isDirect: boolean): Promise<void> {
+  let port = 0;
+  const tunnel: NodeDialer = { dial: async () => connectTcp(port, '127.0.0.1') };
+  await using cluster = await startCluster(isDirect ? {} : { nodes: { tunnel: () => tunnel } });
   await using kubelet = await startKubelet({
     authority: cluster.authority,
     hosts,
@@ -74,9 +83,10 @@ test('large streams of an upgraded connection arrive unchanged in both direction
       socket.pipe(socket);
     },
   });
-  await cluster.populate(kubelet.port);
+  ({ port } = kubelet);
+  await cluster.populate(port);
   const headers = { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' };
   const { socket } = await cluster.upgrade('POST', `${pods}/web/exec?command=cat&stdin=1&stdout=1`, headers);
   const [received, sent] = await Promise.all([digestOf(socket), writePieces(socket)]);
   assert.equal(received, sent);
-});
+}

@@ -56,10 +56,14 @@ export class NodeAccess {
   constructor(options: NodeAccessOptions) {
     const { plane, outbound, clock, networks = () => undefined, credentials = () => undefined } = options;
     const { streams, lookups } = options.totals ?? new NodeTotals();
-    const direct =
+    const direct: NodeDialer =
       options.dialer ??
       new DirectDialer({ plane, outbound, networks, lookups: new NameLookups({ plane, clock, total: lookups }) });
-    const dialer: NodeDialer = { dial: (target) => (options.tunnel?.() ?? direct).dial(target) };
+    const current = (): NodeDialer => options.tunnel?.() ?? direct;
+    const dialer: NodeDialer = {
+      dial: (target) => current().dial(target),
+      dialTls: (target, tls) => current().dialTls?.(target, tls),
+    };
     this.connections = new NodeConnections({ dialer, credentials, clock });
     this.preferredAddressTypes = options.preferredAddressTypes ?? defaultAddressTypes;
     const max = options.streamsMax ?? defaultStreamsMax;

@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { describe, test } from 'node:test';
+import { checkServerIdentity as checkIdentity, connect as connectTls } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import { createAuthority, issueCertificate } from '@hangar/pki';
+import { DirectConnection } from '../outbound/direct-connection.ts';
+import type { DirectTlsOptions } from '../outbound/index.ts';
 import { NodeConnections } from './node-connections.ts';
 import type { Backend, NodeCredentials } from './node-connections.ts';
 import { startKubelet, world } from './testing/kubelet.ts';
@@ -19,6 +23,7 @@ const newCredentials = (): NodeCredentials => ({
 class Connections {
   nowMs = 0;
   credentials = newCredentials();
+  isTunneled = false;
   readonly #connections: NodeConnections;
 
   constructor(kubelet: TestKubelet) {
@@ -29,16 +34,26 @@ class Connections {
           await once(socket, 'connect');
           return socket;
         },
+        dialTls: (_, tls) => (this.isTunneled ? undefined : this.#dialTls(kubelet.port, tls)),
       },
       credentials: () => this.credentials,
       clock: { ...world.clock, monotonicMs: () => this.nowMs },
     });
   }
 
+  async #dialTls(port: number, { host = '', ...tls }: DirectTlsOptions): Promise<TLSSocket> {
+    const checkServerIdentity: typeof checkIdentity = (_, certificate) => checkIdentity(host, certificate);
+    return connectTls({ ...tls, host: '127.0.0.1', port, checkServerIdentity });
+  }
+
+  open(backend: Partial<Backend> = {}, isDirect = false): Promise<Duplex> {
+    const whole: Backend = { scheme: 'https', host: '10.0.0.5', port: 10250, peer: 'kubelet', ...backend };
+    return this.#connections.open(whole, { isDirect });
+  }
+
   /** Opens a connection, makes a request, and reports whether the connection resumed a session. */
   async isResumed(backend: Partial<Backend> = {}): Promise<boolean> {
-    const whole: Backend = { scheme: 'https', host: '10.0.0.5', port: 10250, peer: 'kubelet', ...backend };
-    const socket = (await this.#connections.open(whole)) as TLSSocket;
+    const socket = (await this.open(backend)) as TLSSocket;
     const isResumed = socket.isSessionReused();
     socket.end('GET /healthz HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n');
     await socket.toArray();
@@ -103,5 +118,26 @@ describe('connections to a kubelet', () => {
     const peer = 'unverified-kubelet';
     assert.deepEqual([await connections.isResumed({ peer }), await connections.isResumed({ peer })], [false, false]);
     assert.equal(await connections.isResumed(), false);
+  });
+
+  test('verify the kubelet of a direct connection', async () => {
+    await using kubelet = await startKubelet({ authority: createAuthority('other', 1, world), hosts: ['10.0.0.5'] });
+    const connections = new Connections(kubelet);
+    await assert.rejects(connections.open({}, true), /failed to verify certificate/);
+    await assert.rejects(connections.open({ pin: '00' }, true), /the SHA-256 of the certificate is/);
+    const pin = createHash('sha256').update(new X509Certificate(kubelet.certificate).raw).digest('hex');
+    (await connections.open({ pin }, true)).destroy();
+  });
+
+  test('are direct only if the dialer opens them from this process', async () => {
+    await using kubelet = await startKubelet({ authority, hosts: ['10.0.0.5'] });
+    const connections = new Connections(kubelet);
+    for (const isTunneled of [false, true]) {
+      connections.isTunneled = isTunneled;
+      const connection = await connections.open({}, true);
+      assert.equal(connection instanceof DirectConnection, !isTunneled);
+      connection.end('GET /healthz HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n');
+      assert.match(Buffer.concat(await connection.toArray()).toString(), /\r\n\r\nok$/);
+    }
   });
 });

@@ -7,14 +7,15 @@ import type { ClientRequest, OutgoingHttpHeaders } from 'node:http';
 import { isIP, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createSecureContext } from 'node:tls';
-import type { SecureContext, TLSSocket } from 'node:tls';
+import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
 import { asError } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
 import { secured } from '../outbound/cluster-network.ts';
+import { DirectConnection } from '../outbound/direct-connection.ts';
 import { OutboundError, outboundError } from '../outbound/errors.ts';
 import { addressOf } from './dialer.ts';
-import type { NodeDialer } from './dialer.ts';
+import type { DialTarget, NodeDialer } from './dialer.ts';
 import { TlsSessions } from './tls-sessions.ts';
 
 /** Loaded with the first connection, not at startup. */
@@ -48,6 +49,8 @@ export interface BackendRequest {
   readonly headers: OutgoingHttpHeaders;
   /** Uses a dedicated connection that is not reused. */
   readonly isAlone?: boolean;
+  /** The caller can use a DirectConnection. Only with `isAlone`. */
+  readonly isDirect?: boolean;
   /** Aborts a connection that is being opened. */
   readonly signal?: AbortSignal;
 }
@@ -89,21 +92,39 @@ export class NodeConnections {
   }
 
   /** Starts a request; the caller writes its body. Connection errors are emitted by the request as OutboundErrors. */
-  begin(backend: Backend, { method, target, headers, isAlone, signal }: BackendRequest): ClientRequest {
+  begin(backend: Backend, request: BackendRequest): ClientRequest {
+    const { method, target, headers, isAlone, isDirect, signal } = request;
     this.#agents ??= this.#newAgents();
     const { shared, alone } = this.#agents;
-    const options = { agent: isAlone ? alone : shared, method, path: target, headers, backend, opening: signal };
+    const options = {
+      agent: isAlone ? alone : shared,
+      method,
+      path: target,
+      headers,
+      backend,
+      isDirect,
+      opening: signal,
+    };
     return http().request({ ...options, host: backend.host, port: backend.port, setHost: false });
   }
 
   /** Opens a dedicated connection. Rejects with an OutboundError. */
-  async open(backend: Backend, signal?: AbortSignal): Promise<Duplex> {
-    const { dialer } = this.#options;
-    const raw = await dialer.dial({ host: backend.host, port: backend.port, signal });
+  async open(
+    backend: Backend,
+    { signal, isDirect }: { signal?: AbortSignal | undefined; isDirect?: boolean | undefined } = {},
+  ): Promise<Duplex> {
+    const { dialer, credentials } = this.#options;
+    const target = { host: backend.host, port: backend.port, signal };
+    const isWorkload = backend.peer === 'workload';
+    if (isDirect && backend.scheme === 'https' && (isWorkload || credentials())) {
+      const direct = await this.#openDirect(target, backend, isWorkload ? undefined : this.#currentClient());
+      if (direct) return direct;
+    }
+    const raw = await dialer.dial(target);
     if (backend.scheme !== 'https') return raw;
     try {
-      const client = backend.peer === 'workload' ? undefined : this.#currentClient();
-      return await this.#secured(raw, backend, { client, signal });
+      const client = isWorkload ? undefined : this.#currentClient();
+      return await this.#verified(secured(raw, tlsOptions(backend, client)), backend, { client, signal });
     } catch (error) {
       raw.destroy();
       throw error;
@@ -132,34 +153,32 @@ export class NodeConnections {
     return { shared, alone };
   }
 
-  async #connect({ backend, opening }: ConnectionOptions, done: Done): Promise<void> {
+  async #connect({ backend, isDirect, opening: signal }: OpeningOptions, done: Done): Promise<void> {
     try {
-      done(null, await this.open(backend, opening));
+      done(null, await this.open(backend, { isDirect, signal }));
     } catch (error) {
       done(asError(error));
     }
   }
 
-  #secured(
-    raw: Duplex,
+  /** Returns undefined if the dialer cannot open the connection from this process. */
+  #openDirect(target: DialTarget, backend: Backend, client: Client | undefined): Promise<DirectConnection | undefined> {
+    const { dialer } = this.#options;
+    return DirectConnection.open((onread) => {
+      const dialed = dialer.dialTls?.(target, { ...tlsOptions(backend, client), onread });
+      return dialed?.then((socket) => this.#verified(socket, backend, { client, signal: target.signal }));
+    });
+  }
+
+  /** Waits for the handshake, and compares the certificate with the pin. */
+  #verified(
+    socket: TLSSocket,
     backend: Backend,
     { client, signal }: { client: Client | undefined; signal: AbortSignal | undefined },
   ): Promise<TLSSocket> {
-    const { host, peer, pin } = backend;
-    const isVerified = peer === 'kubelet' && pin === undefined;
+    const { peer, pin } = backend;
     const sessions = peer === 'kubelet' ? client?.sessions : undefined;
-    const key = pin === undefined ? addressOf(backend) : `${addressOf(backend)} ${pin}`;
-    const session = sessions?.ticket(key);
     return new Promise((resolve, reject) => {
-      const socket = secured(raw, {
-        host,
-        ...(isIP(host) === 0 ? { servername: host } : {}),
-        ...(client ? { secureContext: client.context } : {}),
-        ...(session ? { session } : {}),
-        rejectUnauthorized: isVerified,
-        ALPNProtocols: ['http/1.1'],
-        minVersion: 'TLSv1.2',
-      });
       const release = (): void => {
         timer.cancel();
         signal?.removeEventListener('abort', onAbort);
@@ -168,7 +187,7 @@ export class NodeConnections {
       const fail = (error: unknown): void => {
         release();
         socket.on('error', () => {}).destroy();
-        reject(isVerified ? explained(outboundError(error)) : outboundError(error));
+        reject(isVerified(backend) ? explained(outboundError(error)) : outboundError(error));
       };
       const timer = this.#options.clock.after(handshakeTimeoutMs, () =>
         fail(new OutboundError('Timeout', 'net/http: TLS handshake timeout')),
@@ -183,7 +202,7 @@ export class NodeConnections {
         const wrong = peer === 'kubelet' && pin !== undefined && !isResumed ? pinMismatch(socket, pin) : undefined;
         if (wrong) return fail(wrong);
         // Not before: the session of a kubelet with a wrong certificate must not be resumed.
-        if (sessions) socket.on('session', (ticket: Buffer) => sessions.add(key, ticket, isResumed));
+        if (sessions) socket.on('session', (ticket: Buffer) => sessions.add(sessionKey(backend), ticket, isResumed));
         release();
         resolve(socket);
       });
@@ -207,6 +226,26 @@ export class NodeConnections {
   }
 }
 
+/** Whether the CA verifies the serving certificate. */
+const isVerified = ({ peer, pin }: Backend): boolean => peer === 'kubelet' && pin === undefined;
+
+const sessionKey = (backend: Backend): string =>
+  backend.pin === undefined ? addressOf(backend) : `${addressOf(backend)} ${backend.pin}`;
+
+function tlsOptions(backend: Backend, client: Client | undefined): ConnectionOptions {
+  const { host, peer } = backend;
+  const session = peer === 'kubelet' ? client?.sessions.ticket(sessionKey(backend)) : undefined;
+  return {
+    host,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(client ? { secureContext: client.context } : {}),
+    ...(session ? { session } : {}),
+    rejectUnauthorized: isVerified(backend),
+    ALPNProtocols: ['http/1.1'],
+    minVersion: 'TLSv1.2',
+  };
+}
+
 const idleIn = ({ freeSockets }: Agent): number =>
   Object.values(freeSockets).reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
 
@@ -227,14 +266,15 @@ type Agent = InstanceType<ReturnType<typeof http>['Agent']>;
 type Done = (error: Error | null, socket?: Duplex) => void;
 
 /** Passed by `begin`. */
-interface ConnectionOptions {
+interface OpeningOptions {
   readonly backend: Backend;
+  readonly isDirect?: boolean;
   /** Aborts the opening. */
   readonly opening?: AbortSignal;
 }
 
 /** The overridable parts of an agent. */
 interface ConnectingAgent {
-  createConnection: (options: ConnectionOptions, done: Done) => void;
-  getName: (options: ConnectionOptions) => string;
+  createConnection: (options: OpeningOptions, done: Done) => void;
+  getName: (options: OpeningOptions) => string;
 }

@@ -31,7 +31,7 @@ export async function upgraded(
   request: BackendRequest,
   upgrade: Upgrade,
 ): Promise<Answer> {
-  const answered = await askForUpgrade(call, backend, request);
+  const answered = await askForUpgrade(call, backend, { ...request, isDirect: true });
   return answered.upgraded
     ? untilClosed(joined(upgrade, answered.upgraded, answered.response), answered.end)
     : refused(answered);

@@ -6,7 +6,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { connect as connectTcp, isIP } from 'node:net';
-import type { LookupFunction, Socket } from 'node:net';
+import type { LookupFunction, OnReadOpts, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import type { Clock } from '@hangar/core';
@@ -118,6 +118,23 @@ export function openTcp({ host, port }: Pick<Destination, 'host' | 'port'>, opti
   const { policy, resolver } = options;
   const connect = (): Socket => connectTcp({ host, port, lookup: guardedLookup(policy, resolver), noDelay: true });
   return opened(host, connect, 'connect', options);
+}
+
+/** Options of Node.js that the types of `tls.connect` do not have. */
+export interface DirectTlsOptions extends ConnectionOptions {
+  readonly onread?: OnReadOpts;
+  readonly noDelay?: boolean;
+}
+
+/** Opens a dedicated TCP connection and starts TLS. Resolves before the handshake. Rejects with an OutboundError. */
+export function openTls(
+  { host, port }: Pick<Destination, 'host' | 'port'>,
+  tls: DirectTlsOptions,
+  options: ConnectOptions,
+): Promise<TLSSocket> {
+  const { policy, resolver } = options;
+  const all: DirectTlsOptions = { ...tls, host, port, lookup: guardedLookup(policy, resolver), noDelay: true };
+  return opened(host, () => connectTls(all), 'connect', options);
 }
 
 /** Waits for `event` of the socket that `connect` returns. */

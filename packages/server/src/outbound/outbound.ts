@@ -17,8 +17,16 @@ import { AnswerBudget } from './answer-budget.ts';
 import { CallLimit } from './call-limit.ts';
 import { clusterAgent } from './cluster-network.ts';
 import type { ClusterDialer } from './cluster-network.ts';
-import { allowedAddress, checkLiteral, guardedLookup, openConnection, openTcp, tlsOptions } from './connector.ts';
-import type { Destination, Resolver, TlsIdentity } from './connector.ts';
+import {
+  allowedAddress,
+  checkLiteral,
+  guardedLookup,
+  openConnection,
+  openTcp,
+  openTls,
+  tlsOptions,
+} from './connector.ts';
+import type { ConnectOptions, Destination, DirectTlsOptions, Resolver, TlsIdentity } from './connector.ts';
 import { OutboundError, outboundError } from './errors.ts';
 import { HostAddresses } from './host-addresses.ts';
 import type { NameLookups } from './name-lookups.ts';
@@ -67,6 +75,16 @@ export interface OutboundAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
+}
+
+/** Of a connection into the network of a control plane's nodes. */
+export interface NodeConnectOptions {
+  /** Applies in addition to the policy. */
+  readonly rule: AddressRule;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Limits the lookup of a name. */
+  readonly lookups: NameLookups;
 }
 
 const defaultBytesMax = 8 * 1024 * 1024;
@@ -182,22 +200,35 @@ export class Outbound {
 
   /**
    * Opens a dedicated TCP connection to an address that the policy and `rule` allow; a name must resolve to such an address. Uses `egress`,
-   * if there is one. `lookups` limits the lookup of a name. Rejects with an OutboundError.
+   * if there is one. Rejects with an OutboundError.
    */
-  async openTcp(
-    target: Pick<Destination, 'host' | 'port'>,
-    options: { rule: AddressRule; timeoutMs: number; signal?: AbortSignal | undefined; lookups: NameLookups },
-  ): Promise<Duplex> {
-    const { rule, timeoutMs, signal, lookups } = options;
-    const resolver = lookups.limited(this.#resolver ?? systemLookup);
-    const policy: AddressRule = { refusal: (address) => this.#policy.refusal(address) ?? rule.refusal(address) };
+  async openTcp(target: Pick<Destination, 'host' | 'port'>, options: NodeConnectOptions): Promise<Duplex> {
+    const checked = this.#checked(options);
     const { egress } = this.#options;
     if (egress) {
       // The proxy must connect to the address that was checked.
-      const host = await allowedAddress(target.host, policy, resolver);
-      return egress.dial({ host, port: target.port, signal });
+      const host = await allowedAddress(target.host, checked.policy, checked.resolver);
+      return egress.dial({ host, port: target.port, signal: options.signal });
     }
-    return openTcp(target, { policy, clock: this.#clock, resolver, timeoutMs, signal });
+    return openTcp(target, checked);
+  }
+
+  /**
+   * Opens a TCP connection as `openTcp` does and starts TLS, in one socket. Resolves before the handshake. Undefined: `egress` has to open
+   * the connection.
+   */
+  openTls(
+    target: Pick<Destination, 'host' | 'port'>,
+    tls: DirectTlsOptions,
+    options: NodeConnectOptions,
+  ): Promise<TLSSocket> | undefined {
+    return this.#options.egress ? undefined : openTls(target, tls, this.#checked(options));
+  }
+
+  #checked({ rule, lookups, timeoutMs, signal }: NodeConnectOptions): ConnectOptions & { readonly resolver: Resolver } {
+    const policy: AddressRule = { refusal: (address) => this.#policy.refusal(address) ?? rule.refusal(address) };
+    const resolver = lookups.limited(this.#resolver ?? systemLookup);
+    return { policy, clock: this.#clock, resolver, timeoutMs, signal };
   }
 
   /** Closes idle connections. */

@@ -4,6 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { connect as connectTcp } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { checkServerIdentity as checkIdentity, connect as connectTls } from 'node:tls';
 import { systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
@@ -15,7 +16,7 @@ import { openServer } from '../../testing/open-server.ts';
 import type { ServerOptions } from '../../testing/open-server.ts';
 import { administrator } from '../../testing/authentication.ts';
 import { OutboundError } from '../../outbound/errors.ts';
-import type { NodeDialer } from '../dialer.ts';
+import type { DialTarget, NodeDialer } from '../dialer.ts';
 import type { NodeOptions } from '../node-access.ts';
 import { world } from './kubelet.ts';
 
@@ -192,14 +193,21 @@ export class NotSwitched extends Error {
 }
 
 /** Connects addresses of the cluster network to local ports. */
-const routed = (routes: ReadonlyMap<string, number>): NodeDialer => ({
-  async dial({ host, port }): Promise<Duplex> {
-    const local = routes.get(`${host}:${port}`);
-    if (local === undefined)
-      throw new OutboundError('Unreachable', `dial tcp ${host}:${port}: connect: no route to host`);
-    return connectTcp(local, '127.0.0.1');
-  },
-});
+function routed(routes: ReadonlyMap<string, number>): NodeDialer {
+  const local = ({ host, port }: DialTarget): { host: string; port: number } => {
+    const found = routes.get(`${host}:${port}`);
+    if (found !== undefined) return { host: '127.0.0.1', port: found };
+    throw new OutboundError('Unreachable', `dial tcp ${host}:${port}: connect: no route to host`);
+  };
+  return {
+    dial: async (target): Promise<Duplex> => connectTcp(local(target)),
+    async dialTls(target, tls) {
+      const { host = '' } = tls;
+      const checkServerIdentity: typeof checkIdentity = (_, certificate) => checkIdentity(host, certificate);
+      return connectTls({ ...tls, ...local(target), checkServerIdentity });
+    },
+  };
+}
 
 async function created(cluster: TestCluster, path: string, body: object): Promise<void> {
   const { status, text } = await cluster.request('POST', path, { body });
