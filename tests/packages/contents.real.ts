@@ -70,6 +70,7 @@ describe('every tarball', () => {
         'controllers',
         'core',
         'http2',
+        'node-objects',
         'pki',
         'process-runtime',
         'programs',

@@ -1,10 +1,9 @@
 /** The built-in addons. Some depend on settings of the class and on the nodes of the control plane. */
 
+import { corednsObjects, konnectivityAgentObjects, kubeProxyObjects } from '@hangar/node-objects';
+import type { Rendered } from '@hangar/node-objects';
 import type { ControlPlaneClassSpec } from '../api/index.ts';
-import { dnsAddress } from '../join/dns-address.ts';
-import { corednsManifests } from './coredns.ts';
-import { konnectivityAgentManifests } from './konnectivity-agent.ts';
-import { kubeProxyManifests } from './kube-proxy.ts';
+import { clusterNetwork } from '../join/network.ts';
 import { starter } from './starter.ts';
 
 export interface AddonSettings {
@@ -23,21 +22,26 @@ const builders: Readonly<Record<string, (settings: AddonSettings) => Built>> = {
     if (!nodes) return withoutNodes('coredns');
     const image = images?.coredns;
     if (image === undefined) return withoutImage('coredns', 'coredns');
-    return { text: corednsManifests({ image, dnsAddress: dnsAddress(nodes.serviceCidr) }) };
+    return built(corednsObjects({ image, network: clusterNetwork(nodes.serviceCidr) }));
   },
   'kube-proxy': ({ images, nodes, kubeProxy }) => {
     if (!nodes) return withoutNodes('kube-proxy');
     const image = images?.kubeProxy;
     if (image === undefined) return withoutImage('kube-proxy', 'kubeProxy');
-    return { text: kubeProxyManifests({ image, server: nodes.endpoint, settings: kubeProxy }) };
+    return built(kubeProxyObjects({ image, server: nodes.endpoint, configuration: { ...kubeProxy } }));
   },
   'konnectivity-agent': ({ images, nodes }) => {
     if (!nodes) return withoutNodes('konnectivity-agent');
     const image = images?.konnectivityAgent;
     if (image === undefined) return withoutImage('konnectivity-agent', 'konnectivityAgent');
-    return { text: konnectivityAgentManifests({ image, server: nodes.endpoint }) };
+    return built(konnectivityAgentObjects({ image, server: nodes.endpoint }));
   },
 };
+
+/** JSON is YAML. */
+const built = (all: readonly Rendered[]): Built => ({
+  text: all.map(({ object }) => JSON.stringify(object)).join('\n---\n'),
+});
 
 const withoutNodes = (addon: string): Built => ({
   problem: `addon "${addon}" requires nodes: set spec.virtual.nodes.enabled of the ControlPlane, or spec.nodes.enabled of its class`,

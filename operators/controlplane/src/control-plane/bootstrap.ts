@@ -3,7 +3,7 @@
 import { Namespace, ServiceAccount } from '@hangar/client/kinds/core-v1';
 import { ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
 import type { Subject } from '@hangar/client/kinds/rbac-v1';
-import { clusterInfo } from '../join/cluster-info.ts';
+import { clusterInfo } from '@hangar/node-objects';
 import { bootstrapToken, joinObjects } from '../join/objects.ts';
 import { adminName, systemNamespace } from '../kubeconfig/auth.ts';
 import type { Auth } from '../kubeconfig/auth.ts';

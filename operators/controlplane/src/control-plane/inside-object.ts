@@ -2,6 +2,7 @@
 
 import type { ApiObject, Client, Kind, ObjectKey } from '@hangar/client';
 import { hasCode } from '@hangar/core';
+import type { Rendered } from '@hangar/node-objects';
 import type { Writes } from './writes.ts';
 
 export interface InsideObject {
@@ -18,6 +19,13 @@ export const inside = <T extends ApiObject>(kind: Kind<T>, key: ObjectKey, body:
   key,
   body,
 });
+
+/** Labels and annotations of the object are not kept. */
+export function insideOf({ kind, object }: Rendered): InsideObject {
+  const { apiVersion: _, kind: __, metadata, ...body } = object;
+  const { namespace, name } = metadata;
+  return { kind, key: { ...(namespace === undefined ? {} : { namespace }), name: name! }, body };
+}
 
 export interface PutOptions {
   /** Probably nothing of ours exists: creation is attempted first. */

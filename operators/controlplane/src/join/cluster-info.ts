@@ -9,23 +9,6 @@ import type { Writes } from '../control-plane/writes.ts';
 
 const key = { namespace: 'kube-public', name: 'cluster-info' };
 
-/** A kubeconfig without users: the reader adds its own. */
-export const clusterInfo = (server: string, ca: string): string =>
-  [
-    'apiVersion: v1',
-    'kind: Config',
-    'clusters:',
-    '- name: ""',
-    '  cluster:',
-    `    server: ${server}`,
-    ...(ca === '' ? [] : [`    certificate-authority-data: ${Buffer.from(ca).toString('base64')}`]),
-    'contexts: null',
-    'current-context: ""',
-    'preferences: {}',
-    'users: null',
-    '',
-  ].join('\n');
-
 export async function writeClusterInfo(
   client: Client,
   kubeconfig: string,

@@ -15,7 +15,6 @@ import { granted } from '../testing/granted.ts';
 import { startTestPlatform } from '../testing/platform.ts';
 import type { TestPlatform } from '../testing/platform.ts';
 import { until, untilReady, untilSecret } from '../testing/until.ts';
-import { dnsAddress } from './dns-address.ts';
 
 const key = { namespace: 'kplane-cp-demo', name: 'controlplane-demo-join' };
 
@@ -195,11 +194,4 @@ test('a port that the server cannot open is reported in a condition until it is 
   await untilCondition((message) => message === 'port 7500 is in use');
   await report(null);
   await untilCondition((message) => message === undefined);
-});
-
-test('the DNS service has the tenth address of the service network', () => {
-  assert.equal(dnsAddress('10.96.0.0/12'), '10.96.0.10');
-  assert.equal(dnsAddress('10.0.0.0/24'), '10.0.0.10');
-  assert.equal(dnsAddress('192.168.255.0/24'), '192.168.255.10');
-  assert.equal(dnsAddress('fd00:1::/112'), 'fd00:1::a');
 });

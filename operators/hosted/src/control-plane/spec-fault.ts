@@ -1,7 +1,7 @@
 /** Faults of the spec that the definition cannot detect, because they depend on the operator. */
 
 import { asError } from '@hangar/core';
-import { nthAddress } from '../addresses.ts';
+import { nthAddress } from '@hangar/node-objects';
 import type { Fault } from '../fault.ts';
 import type { Component, Plane, Rendering } from '../render/index.ts';
 

@@ -1,21 +1,13 @@
 /** The interface of a version of the rendering. */
 
-import type { ApiObject, Kind } from '@hangar/client';
+import { rendered } from '@hangar/node-objects';
+import type { Rendered } from '@hangar/node-objects';
 import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Component } from './names.ts';
 import type { Plane } from './plane.ts';
 
-/** An object to apply. */
-export interface Rendered<T extends ApiObject = ApiObject> {
-  readonly kind: Kind<T>;
-  readonly object: T;
-}
-
-/** Makes the type of an object part of the list. */
-export const rendered = <T extends ApiObject>(kind: Kind<T>, object: Omit<T, 'apiVersion' | 'kind'>): Rendered => ({
-  kind: kind as unknown as Kind<ApiObject>,
-  object: { apiVersion: kind.apiVersion, kind: kind.kind, ...object } as unknown as ApiObject,
-});
+export { rendered };
+export type { Rendered };
 
 /** A certificate of a component. */
 export interface CertificateWish {

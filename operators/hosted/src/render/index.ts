@@ -15,6 +15,7 @@ export * from './contract.ts';
 export * from './names.ts';
 export * from './plane.ts';
 export * from './version.ts';
+export { imageOf } from './v1/workload.ts';
 
 /** By their version, oldest first. */
 export const renderings: ReadonlyMap<string, Rendering> = new Map([['1', v1]]);

@@ -1,10 +1,10 @@
 /** The certificates of the components, with the names of kubeadm. */
 
+import { nthAddress } from '@hangar/node-objects';
 import type { CertificateWish } from '../contract.ts';
 import { apiServiceHost, apiServiceName, certificateNames, etcdClientHost, etcdMembers } from '../names.ts';
 import type { Plane } from '../plane.ts';
 import { etcdReplicas } from './etcd.ts';
-import { nthAddress } from '../../addresses.ts';
 
 export function certificates(plane: Plane): CertificateWish[] {
   const names = certificateNames(plane);

@@ -11,6 +11,8 @@ import type { Component } from '../names.ts';
 import type { Plane } from '../plane.ts';
 import { registry, resources, userId } from './defaults.ts';
 
+export { argumentsOf } from '@hangar/node-objects';
+
 export const componentLabel = 'app.kubernetes.io/component';
 
 /** Labels that select the pods of a component. */
@@ -43,12 +45,6 @@ export function imageOf(
   } = set ?? {};
   return `${host}/${repository}${tag.includes(':') ? '@' : ':'}${tag}`;
 }
-
-/** Later arguments override earlier ones. Sorted by name, so that the order of fields does not roll out pods. */
-export const argumentsOf = (...all: readonly (Readonly<Record<string, string>> | undefined)[]): string[] =>
-  Object.entries(Object.assign({}, ...all) as Record<string, string>)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => `--${name}=${value}`);
 
 export interface ContainerOptions {
   readonly component: Component;
