@@ -14,7 +14,7 @@ import { hostedOperator } from './operator.ts';
 import { clusterApiRules, gatewayRules, hostedRules } from './rbac.ts';
 import { Cluster, installClusterApi } from './testing/cluster-api.ts';
 import { installGatewayApi } from './testing/gateway-api.ts';
-import { namespace } from './testing/platform.ts';
+import { namespace, startTenantDouble } from './testing/platform.ts';
 import { untilObject, untilReady, untilReason } from './testing/until.ts';
 import { workloadDouble } from './testing/workload-double.ts';
 
@@ -24,7 +24,7 @@ const key = { namespace, name: 'demo' };
 test('the permissions of the operator are enough, and none is unused', async () => {
   await using opened = new AsyncDisposableStack();
   const management = opened.use(await startTestCluster({ authorization: 'rbac' }));
-  const tenant = opened.use(await startTestCluster());
+  const tenant = opened.use(await startTenantDouble());
   const { client } = management;
   for (const definition of definitions) await installCrd(client, definition);
   await installClusterApi(client);

@@ -39,3 +39,8 @@ export const annotations = {
 
 /** On HostedControlPlanes: a new value starts a rotation of the authority `ca`, `etcd` or `proxy`, or of the key of service accounts, `sa`. */
 export const rotateAnnotation = (of: 'ca' | 'etcd' | 'proxy' | 'sa'): string => `${own}/rotate-${of}`;
+
+export const labels = {
+  /** On objects inside a control plane that the spec can switch off: the name of the addon. */
+  addon: `${own}/addon`,
+} as const;

@@ -92,7 +92,7 @@ test('inside there are the objects that joining nodes expect', async () => {
   const info = await inside.get(ConfigMap, { namespace: 'kube-public', name: 'cluster-info' });
   assert.match(info.data!['kubeconfig']!, /https:\/\/apiserver-demo\.team\.svc:6443/);
   const config = await inside.get(ConfigMap, { namespace: 'kube-system', name: 'kubelet-config' });
-  assert.match(config.data!['kubelet']!, /"10\.96\.0\.10"/);
+  assert.match(config.data!['kubelet']!, /^clusterDNS:\n- 10\.96\.0\.10$/m);
   await inside.get(ConfigMap, { namespace: 'kube-system', name: 'kubeadm-config' });
   const { roleRef } = await inside.get(ClusterRoleBinding, { name: 'kubeadm:kubelet-bootstrap' });
   assert.equal(roleRef.name, 'system:node-bootstrapper');

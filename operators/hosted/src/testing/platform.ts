@@ -6,9 +6,11 @@
 import { RestClient } from '@hangar/client';
 import type { Client, HttpTransport } from '@hangar/client';
 import { Namespace } from '@hangar/client/kinds/core-v1';
+import { ServiceCIDR } from '@hangar/client/kinds/networking-v1';
 import type { Clock, Failpoints } from '@hangar/core';
 import { Logger, seededRandom, sleep, systemClock } from '@hangar/core';
 import { installCrd, startTestCluster } from '@hangar/testkit';
+import type { TestCluster } from '@hangar/testkit';
 import { definitions } from '../api/generated/index.ts';
 import { hostedOperator } from '../operator.ts';
 import type { HostedOperatorOptions } from '../operator.ts';
@@ -47,11 +49,20 @@ export const namespace = 'team';
 const quietMs = 150;
 const silent = new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} });
 
+/** Starts a cluster that stands for the API server of a control plane: it has the networks of Services of all tests. */
+export async function startTenantDouble(options: { readonly clock?: Clock } = {}): Promise<TestCluster> {
+  const tenant = await startTestCluster(options);
+  for (const [at, cidr] of ['10.96.0.0/12', '10.50.0.0/16'].entries()) {
+    await tenant.client.create(ServiceCIDR, { metadata: { name: `hosted-${at}` }, spec: { cidrs: [cidr] } });
+  }
+  return tenant;
+}
+
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const { clock = systemClock, serviceType = 'ClusterIP', clusterApi, tlsRouteVersion } = options;
   await using opened = new AsyncDisposableStack();
   const management = opened.use(await startTestCluster({ clock }));
-  const tenant = opened.use(await startTestCluster({ clock }));
+  const tenant = opened.use(await startTenantDouble({ clock }));
   for (const definition of definitions) await installCrd(management.client, definition);
   await management.client.create(Namespace, { metadata: { name: namespace } });
   const workloads = workloadDouble(management.client);

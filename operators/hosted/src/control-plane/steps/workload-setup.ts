@@ -5,42 +5,39 @@
 
 import { keyOf } from '@hangar/client';
 import { Secret } from '@hangar/client/kinds/core-v1';
-import { asError, hasCode } from '@hangar/core';
-import { pooled } from '@hangar/pki';
+import { hasCode } from '@hangar/core';
 import { annotations } from '../../api/index.ts';
 import { endpointUrl } from '../../endpoint-url.ts';
 import { digestOf } from '../../pki/secrets.ts';
-import { adminKubeconfigName } from '../../render/index.ts';
-import type { Rendered } from '../../render/index.ts';
+import { adminKubeconfigName, parseVersion } from '../../render/index.ts';
+import type { Plane } from '../../render/index.ts';
 import { workloadObjects } from '../../workload/objects.ts';
-import { fieldManager, findObject } from '../apply.ts';
+import { findObject } from '../apply.ts';
+import { applyInside, insideClient, pruneInside } from '../inside.ts';
+import type { Rejection } from '../inside.ts';
 import type { Pass, Verdict } from '../pass.ts';
 
 /** Codes of errors that say that the server did not respond. */
 const unreachable = ['ConnectionFailed', 'ConnectionLost', 'TimedOut', 'ServiceUnavailable', 'Timeout'];
-const credentialDays = 1;
+const retryAfterMs = 5_000;
 
 export async function workloadSetup(pass: Pass): Promise<Verdict | undefined> {
-  const { plane, authorities, world } = pass;
+  const { authorities, world } = pass;
   if ((pass.apiServer?.available ?? 0) === 0) {
     return { reason: 'WaitingForAPIServer', message: 'no API server is available yet' };
   }
+  const plane = completeVersion(pass);
   const all = workloadObjects(plane, { server: endpointUrl(plane.endpoint!), authority: authorities!.ca.trusted });
   const digest = digestOf(all.map(({ object }) => object));
   const key = { namespace: plane.namespace, name: adminKubeconfigName(plane) };
   const secret = await findObject(pass, Secret, key);
   if (!secret || secret.metadata.annotations?.[annotations.workload] === digest) return undefined;
+  const client = await insideClient(pass);
   try {
-    await applyInside(pass, all);
-  } catch (error) {
-    if (pass.signal.aborted) throw error;
-    const { message } = asError(error);
-    const isAway = unreachable.some((code) => hasCode(error, code));
-    return {
-      reason: isAway ? 'APIServerUnreachable' : 'WorkloadRejected',
-      message: `${isAway ? 'the API server does not respond' : 'the API server rejected an object'}, retrying: ${message}`,
-      requeueAfterMs: 5_000,
-    };
+    const rejection = (await applyInside(pass, client, all)) ?? (await pruneInside(pass, client, all));
+    if (rejection) return verdictOf(rejection);
+  } finally {
+    await client.close();
   }
   const { uid } = secret.metadata;
   const body = { metadata: { uid, annotations: { [annotations.workload]: digest } } };
@@ -50,22 +47,30 @@ export async function workloadSetup(pass: Pass): Promise<Verdict | undefined> {
   return undefined;
 }
 
-async function applyInside({ plane, authorities, world, signal }: Pass, all: readonly Rendered[]): Promise<void> {
-  const { ca } = authorities!;
-  const request = {
-    commonName: 'hangar-hosted-operator',
-    organizations: ['system:masters'],
-    usage: 'client' as const,
-    days: credentialDays,
-  };
-  const credentials = await pooled.issueCertificate(ca, request, world);
-  const client = await world.connect({ plane, credentials, authority: ca.trusted });
-  try {
-    for (const { kind, object } of all) {
-      const name = `inside-${object.kind.toLowerCase()}-${object.metadata.name!}`;
-      await world.writes.make(name, () => client.apply(kind, object, { fieldManager, force: true, signal }));
-    }
-  } finally {
-    await client.close();
+/** kube-proxy must not be newer than the API servers: the objects inside have the version of the last complete roll-out. */
+function completeVersion({ plane, hostedControlPlane, isVersionComplete }: Pass): Plane {
+  const { version } = hostedControlPlane.status ?? {};
+  return isVersionComplete || version === undefined ? plane : { ...plane, version: parseVersion(version) };
+}
+
+const webhookNames = [/admission webhook "([^"]+)" denied the request/, /failed calling webhook "([^"]+)"/];
+
+/** Names the webhook of the tenant that rejects or does not respond: only the tenant can fix it. */
+function verdictOf({ error, object }: Rejection): Verdict {
+  const { kind, metadata } = object;
+  const { namespace, name } = metadata;
+  const quoted = `${kind} ${JSON.stringify(namespace === undefined ? name : `${namespace}/${name}`)}`;
+  const requeueAfterMs = retryAfterMs;
+  if (unreachable.some((code) => hasCode(error, code))) {
+    const message = `the API server does not respond, retrying: ${error.message}`;
+    return { reason: 'APIServerUnreachable', message, requeueAfterMs };
   }
+  const [, webhook] = webhookNames.map((pattern) => pattern.exec(error.message)).find((found) => found) ?? [];
+  if (webhook !== undefined) {
+    const advice = 'change or delete its webhook configuration in the control plane';
+    const message = `webhook ${JSON.stringify(webhook)} rejects ${quoted}: ${advice}, retrying: ${error.message}`;
+    return { reason: 'WebhookRejected', message, requeueAfterMs };
+  }
+  const message = `the API server rejected ${quoted}, retrying: ${error.message}`;
+  return { reason: 'WorkloadRejected', message, requeueAfterMs };
 }

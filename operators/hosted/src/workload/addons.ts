@@ -1,0 +1,45 @@
+/** kube-proxy and CoreDNS, with the images of kubeadm. */
+
+import { corednsObjects, kubeProxyObjects } from '@hangar/node-objects';
+import type { PodSettings } from '@hangar/node-objects';
+import { labels } from '../api/index.ts';
+import type { PodSpec } from '../api/index.ts';
+import { imageOf } from '../render/index.ts';
+import type { Plane, Rendered } from '../render/index.ts';
+import { proxyConfiguration } from './kube-proxy-configuration.ts';
+
+/** Tag of the CoreDNS image by the minor version of Kubernetes, as kubeadm has them. */
+const corednsTags: Readonly<Record<number, string>> = { 33: 'v1.12.0', 34: 'v1.12.1', 35: 'v1.13.1', 36: 'v1.14.2' };
+
+/** `server`: the URL that nodes join. */
+export const addonsOf = (plane: Plane, server: string): Rendered[] => [
+  ...labelled('kube-proxy', kubeProxy(plane, server)),
+  ...labelled('coredns', coredns(plane)),
+];
+
+const labelled = (addon: string, all: readonly Rendered[]): Rendered[] =>
+  all.map(({ kind, object }) => {
+    const { metadata } = object;
+    const withAddon = { ...metadata.labels, [labels.addon]: addon };
+    return { kind, object: { ...object, metadata: { ...metadata, labels: withAddon } } };
+  });
+
+function kubeProxy({ spec, version }: Plane, server: string): Rendered[] {
+  const { disabled = false, args, ...settings } = spec.kubeProxy ?? {};
+  if (disabled) return [];
+  const image = imageOf(settings.image, { repository: 'kube-proxy', tag: version.tag });
+  return kubeProxyObjects({ ...podSettings(settings), ...proxyConfiguration(args), image, server });
+}
+
+function coredns({ spec, version, network }: Plane): Rendered[] {
+  const { coredns: settings = {} } = spec;
+  const image = imageOf(settings.image, { repository: 'coredns/coredns', tag: corednsTags[version.minor]! });
+  return corednsObjects({ ...podSettings(settings), args: settings.args, image, network, replicas: settings.replicas });
+}
+
+/** Quantities of the API can be numbers, which Kubernetes accepts. */
+const podSettings = ({ imagePullPolicy, resources, priorityClassName }: PodSpec): PodSettings => ({
+  imagePullPolicy,
+  resources: resources as PodSettings['resources'],
+  priorityClassName,
+});
