@@ -120,17 +120,21 @@ test('controllers are never ahead of the API servers, and the version is that of
   assert.match(imageOf(await get('controller-manager')), /:v1\.36\.4$/);
 });
 
-test('at the first start, API servers do not wait for etcd, and controllers follow the first API server', async () => {
+test('at the first start, API servers follow a quorum of etcd, and controllers follow the first API server', async () => {
   await using platform = await startTestPlatform();
   const { client, workloads } = platform;
   workloads.holdBack = /etcd/;
-  workloads.ready.set('demo-apiserver', 1);
+  workloads.ready.set('demo-etcd', 2).set('demo-apiserver', 1);
   platform.start();
   await create(client);
+  await untilReason(client, 'EtcdClusterReady', 'MembersNotReady');
+  await platform.quiet();
+  assert.deepEqual((await client.list(Deployment, { namespace })).items, []);
+  workloads.holdBack = undefined;
+  await workloads.refresh();
   await untilObject(client, Deployment, 'demo-controller-manager', ({ status }) => status?.availableReplicas === 2);
   const { status } = await untilReason(client, 'EtcdClusterReady', 'MembersNotReady');
   assert.equal(status!.version, undefined);
-  workloads.holdBack = undefined;
   workloads.ready.clear();
   await workloads.refresh();
   assert.equal((await untilReady(client)).status!.version, 'v1.36.4');
@@ -192,8 +196,8 @@ test('changes of others are reverted', async () => {
     { type: 'merge', body: { spec: { replicas: 7 } } },
   );
   await untilObject(client, Deployment, 'demo-scheduler', ({ spec }) => spec?.replicas === 2);
-  await client.delete(Service, { namespace, name: 'etcd-client-demo' });
-  await untilObject(client, Service, 'etcd-client-demo', () => true);
+  await client.delete(Service, { namespace, name: 'etcd-demo' });
+  await untilObject(client, Service, 'etcd-demo', () => true);
   await untilReady(client);
 });
 

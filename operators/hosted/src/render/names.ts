@@ -23,13 +23,11 @@ export const workloadName = ({ name }: Pick<Plane, 'name'>, component: Component
 export const apiServiceName = ({ name }: Pick<Plane, 'name'>): string => `apiserver-${name}`;
 /** The headless Service, which gives each member a name. */
 export const etcdPeerServiceName = ({ name }: Pick<Plane, 'name'>): string => `etcd-${name}`;
-export const etcdClientServiceName = ({ name }: Pick<Plane, 'name'>): string => `etcd-client-${name}`;
 
 const hostOf = (service: string, { namespace }: Named): string => `${service}.${namespace}.svc`;
 
 /** Host name of the API server inside the management cluster. */
 export const apiServiceHost = (plane: Named): string => hostOf(apiServiceName(plane), plane);
-export const etcdClientHost = (plane: Named): string => hostOf(etcdClientServiceName(plane), plane);
 
 /** Host names of the members, by the names of their pods. */
 export function etcdMembers(plane: Named, replicas: number): ReadonlyMap<string, string> {

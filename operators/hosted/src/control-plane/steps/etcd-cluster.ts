@@ -1,4 +1,4 @@
-/** Phase EtcdCluster: the StatefulSet and its Services. Later phases need a quorum, except at the first start. */
+/** Phase EtcdCluster: the StatefulSet and its Service. Later phases need a quorum. */
 
 import type { StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { isFault } from '../../fault.ts';
@@ -32,6 +32,6 @@ export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
   const { conditions, initialized } = hostedControlPlane.status ?? {};
   const isFirstStart = initialized !== true && !wasReady(conditions, 'EtcdClusterReady');
   const reason = trouble?.reason ?? (hasQuorum || isFirstStart ? 'MembersNotReady' : 'QuorumLost');
-  // At the first start, API servers start at the same time and wait for etcd.
-  return { reason, message, isPartial: hasQuorum || isFirstStart, requeueAfterMs };
+  // An API server that starts before etcd waits in the back-off of its connections, up to several seconds longer than etcd needs.
+  return { reason, message, isPartial: hasQuorum, requeueAfterMs };
 }

@@ -12,12 +12,13 @@ import {
   authorityNames,
   bundleName,
   certificateNames,
-  etcdClientHost,
+  etcdMembers,
   workloadName,
 } from '../names.ts';
 import type { Plane } from '../plane.ts';
 import { auditArguments, auditProxyContainers } from './audit.ts';
 import { folders, ports } from './defaults.ts';
+import { etcdReplicas } from './etcd.ts';
 import { networkPolicies } from './network-policies.ts';
 import { isPublicAddress } from '../../addresses.ts';
 import {
@@ -58,7 +59,10 @@ export function reservedApiServerArguments(plane: Plane): Record<string, string>
     'bind-address': '0.0.0.0',
     // Clients inside of the control plane use this address through the Service `kubernetes`.
     ...(host !== undefined && isPublicAddress(host) ? { 'advertise-address': host } : {}),
-    'etcd-servers': `https://${etcdClientHost(plane)}:${ports.etcdClient}`,
+    // All members instead of a Service: the API server uses another member as soon as one does not respond.
+    'etcd-servers': [...etcdMembers(plane, etcdReplicas(plane)).values()]
+      .map((member) => `https://${member}:${ports.etcdClient}`)
+      .join(','),
     'etcd-cafile': `${pki}/etcd-ca.crt`,
     'etcd-certfile': `${pki}/etcd-client.crt`,
     'etcd-keyfile': `${pki}/etcd-client.key`,

@@ -2,7 +2,7 @@
 
 import { nthAddress } from '@hangar/node-objects';
 import type { CertificateWish } from '../contract.ts';
-import { apiServiceHost, apiServiceName, certificateNames, etcdClientHost, etcdMembers } from '../names.ts';
+import { apiServiceHost, apiServiceName, certificateNames, etcdMembers } from '../names.ts';
 import type { Plane } from '../plane.ts';
 import { etcdReplicas } from './etcd.ts';
 
@@ -32,7 +32,7 @@ export function certificates(plane: Plane): CertificateWish[] {
       authority: 'etcd',
       commonName: 'etcd-server',
       usage: 'peer',
-      hosts: [...etcdHosts, ...withDomain([etcdClientHost(plane)])],
+      hosts: etcdHosts,
     },
     {
       secret: names.etcdPeer,

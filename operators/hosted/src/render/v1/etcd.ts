@@ -4,14 +4,7 @@ import { StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { Service } from '@hangar/client/kinds/core-v1';
 import { rendered } from '../contract.ts';
 import type { Rendered } from '../contract.ts';
-import {
-  bundleName,
-  certificateNames,
-  etcdClientServiceName,
-  etcdMembers,
-  etcdPeerServiceName,
-  workloadName,
-} from '../names.ts';
+import { bundleName, certificateNames, etcdMembers, etcdPeerServiceName, workloadName } from '../names.ts';
 import type { Plane } from '../plane.ts';
 import { etcdTags, etcdVolumeSize, folders, ports } from './defaults.ts';
 import { networkPolicies } from './network-policies.ts';
@@ -63,24 +56,18 @@ const defaultArguments = {
 };
 
 export function etcd(plane: Plane, files: string): Rendered[] {
-  return [...services(plane), statefulSet(plane, files), disruptionBudget(plane, 'etcd'), networkPolicies.etcd(plane)];
+  return [service(plane), statefulSet(plane, files), disruptionBudget(plane, 'etcd'), networkPolicies.etcd(plane)];
 }
 
-function services(plane: Plane): Rendered[] {
+/** Gives each member a name. Members find each other, and API servers find them, before they are ready. */
+function service(plane: Plane): Rendered {
   const selector = selectorOf(plane, 'etcd');
   const client = { name: 'client', port: ports.etcdClient, targetPort: 'client', protocol: 'TCP' as const };
   const peer = { name: 'peer', port: ports.etcdPeer, targetPort: 'peer', protocol: 'TCP' as const };
-  return [
-    rendered(Service, {
-      metadata: metadataOf(plane, etcdPeerServiceName(plane), 'etcd'),
-      // Members find each other before they are ready.
-      spec: { type: 'ClusterIP', clusterIP: 'None', publishNotReadyAddresses: true, selector, ports: [client, peer] },
-    }),
-    rendered(Service, {
-      metadata: metadataOf(plane, etcdClientServiceName(plane), 'etcd'),
-      spec: { type: 'ClusterIP', selector, ports: [client] },
-    }),
-  ];
+  return rendered(Service, {
+    metadata: metadataOf(plane, etcdPeerServiceName(plane), 'etcd'),
+    spec: { type: 'ClusterIP', clusterIP: 'None', publishNotReadyAddresses: true, selector, ports: [client, peer] },
+  });
 }
 
 function statefulSet(plane: Plane, files: string): Rendered {
