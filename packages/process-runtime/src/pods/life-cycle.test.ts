@@ -5,10 +5,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod } from '@hangar/client/kinds/core-v1';
 import { find } from '@hangar/client';
 import { tailOf } from '../logs/tail.ts';
+import { storageClassName } from '../storage/claims.ts';
 import { Ground, shell, until } from '../testing/ground.ts';
 
 const forever = 'trap "exit 0" TERM; while :; do sleep 1 & wait $!; done';
@@ -56,6 +58,31 @@ describe('life cycle of a pod', { concurrency: true }, () => {
     assert.equal(await phase('bad'), 'Failed');
     const { terminated } = (await ground.pod('bad'))!.status!.containerStatuses![0]!.state!;
     assert.deepEqual([terminated!.exitCode, terminated!.message], [4, 'why\n']);
+  });
+
+  test('a runtime that stops its pods terminates those with claims last', async () => {
+    await using ground = await Ground.start();
+    const order = join(ground.folder, 'order');
+    // The program without a claim exits a second after the signal: the order does not depend on which one is signalled first.
+    const onTerm = (text: string, seconds: number): string =>
+      `trap 'sleep ${seconds}; echo ${text} >> ${order}; exit 0' TERM; while :; do sleep 1 & wait $!; done`;
+    await ground.client.create(PersistentVolumeClaim, {
+      metadata: key('data'),
+      spec: { storageClassName, accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    });
+    await ground.create('database', {
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+      containers: [shell(onTerm('database', 0))],
+    });
+    await ground.create('client', { containers: [shell(onTerm('client', 1))] });
+    await Promise.all([ground.isReady('database'), ground.isReady('client')]);
+    await ground.runtime.close({ pods: 'stop' });
+    assert.equal(readFileSync(order, 'utf8'), 'client\ndatabase\n');
+    // They start again with the next runtime.
+    await ground.startRuntime();
+    await until('both run again', () =>
+      ['database', 'client'].every((name) => ground.runtime.pods.byName('default', name)?.unit('main')?.isRunning),
+    );
   });
 
   test('init containers run in order before the containers, and a sidecar stays until the end', async () => {

@@ -140,10 +140,10 @@ export class PodWorker {
     this.#wakeTimer?.cancel();
   }
 
-  /** Terminates the containers. The next supervisor starts them again. */
-  async shutDown(): Promise<void> {
+  /** Terminates the containers within the grace period of the pod or this one, whichever is shorter. The next supervisor starts them again. */
+  async shutDown(graceMaxMs: number): Promise<void> {
     await this.close();
-    await this.#stopAll(this.#graceMs);
+    await this.#stopAll(Math.min(this.#graceMs, graceMaxMs));
   }
 
   /** Writes the names of Services and pods for the programs of the pod. */

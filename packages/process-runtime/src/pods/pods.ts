@@ -17,6 +17,9 @@ export interface PodsOptions {
   readonly onGone: (pod: Pod) => void;
 }
 
+/** Maximum grace period when the machine shuts down. */
+const shutDownGraceMs = 15_000;
+
 export class Pods {
   readonly #options: PodsOptions;
   readonly #workers = new Map<string, PodWorker>();
@@ -89,9 +92,15 @@ export class Pods {
     }
   }
 
-  /** Terminates the containers of all pods, for a machine that shuts down. */
+  /**
+   * Terminates the containers of all pods, for a machine that shuts down. Pods with claims stop last: a program can need its database to
+   * exit. kube-apiserver without etcd would use its whole grace period.
+   */
   async stopAll(): Promise<void> {
-    await Promise.all(this.all().map((worker) => worker.shutDown()));
+    const [stateful, others] = [this.all().filter(hasClaim), this.all().filter((worker) => !hasClaim(worker))];
+    for (const workers of [others, stateful]) {
+      await Promise.all(workers.map((worker) => worker.shutDown(shutDownGraceMs)));
+    }
   }
 
   async close(): Promise<void> {
@@ -116,6 +125,9 @@ export class Pods {
     return worker;
   }
 }
+
+const hasClaim = ({ pod: { spec } }: PodWorker): boolean =>
+  (spec?.volumes ?? []).some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined);
 
 function foldersIn(folder: string): string[] {
   try {
