@@ -12,6 +12,8 @@ import type { CommandResult } from './command-result.ts';
 export interface ProbeResult {
   readonly isSuccess: boolean;
   readonly output: string;
+  /** No program listens on the port. */
+  readonly isRefused?: boolean;
 }
 
 export interface ProbeTarget {
@@ -26,6 +28,11 @@ type Handler = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'>;
 
 const success: ProbeResult = { isSuccess: true, output: '' };
 const failure = (output: string): ProbeResult => ({ isSuccess: false, output });
+/** A connection that failed. */
+const dialFailure = (error: Error, output: string): ProbeResult => ({
+  ...failure(output),
+  isRefused: hasCode(error, 'ECONNREFUSED'),
+});
 
 /** Never rejects. */
 export async function runProbe(handler: Handler, target: ProbeTarget, timeoutMs: number): Promise<ProbeResult> {
@@ -79,7 +86,9 @@ export function httpProbe(
       request.destroy();
       resolve(result);
     };
-    request.on('error', (error) => settle(failure(`Get ${JSON.stringify(url)}: ${dialError(error, address, number)}`)));
+    request.on('error', (error) =>
+      settle(dialFailure(error, `Get ${JSON.stringify(url)}: ${dialError(error, address, number)}`)),
+    );
     request.once('response', (response) => {
       let bytes = 0;
       const status = response.statusCode ?? 0;
@@ -108,7 +117,7 @@ export function tcpProbe(
       resolve(result);
     };
     const timer = clock.after(timeoutMs, () => settle(failure(`dial tcp ${address}:${number}: i/o timeout`)));
-    socket.once('error', (error) => settle(failure(dialError(error, address, number))));
+    socket.once('error', (error) => settle(dialFailure(error, dialError(error, address, number))));
     socket.once('connect', () => settle(success));
   });
 }

@@ -66,6 +66,72 @@ test('a startup or liveness probe that fails as often as its threshold is report
   assert.deepEqual(log, ['0: Liveness: live failed', '10: Liveness: live failed', '10: Liveness is dead']);
 });
 
+test('network probes of a starting container are tried between their periods, and only their success counts', async () => {
+  const clock = virtualClock();
+  const startedAt = clock.monotonicMs();
+  const at = (): number => clock.monotonicMs() - startedAt;
+  const log: string[] = [];
+  let answer: 'refused' | 'failed' | 'success' = 'refused';
+  const attempts: number[] = [];
+  const probes = new Prober({
+    ...target(80),
+    container: {
+      name: 'main',
+      startupProbe: { tcpSocket: { port: 80 }, periodSeconds: 10, failureThreshold: 3 },
+      readinessProbe: { tcpSocket: { port: 80 }, periodSeconds: 10, failureThreshold: 1 },
+    },
+    clock,
+    random: seededRandom(1),
+    attempt: async () => {
+      attempts.push(at());
+      return { isSuccess: answer === 'success', output: answer, isRefused: answer === 'refused' };
+    },
+    onUnhealthy: (name, output) => log.push(`${at()}: ${name}: ${output}`),
+    onChange: () => log.push(`${at()}: started ${probes.isStarted}, ready ${probes.isReady}`),
+    onDead: (name) => log.push(`${at()}: ${name} is dead`),
+  });
+  await clock.advance(120);
+  assert.deepEqual(attempts.splice(0), [0, 50, 100]);
+  answer = 'failed';
+  await clock.advance(500);
+  assert.deepEqual(attempts.splice(0), [150, 400]);
+  // Many failed attempts within a period are one failure.
+  await clock.advance(18_000);
+  assert.deepEqual(log.splice(0), ['0: Startup: refused', '10000: Startup: failed']);
+  answer = 'success';
+  await clock.advance(500);
+  const [started, ready] = log.splice(0);
+  assert.match(started!, /^18[6-9]\d\d: started true, ready false$/);
+  assert.match(ready!, /^18[6-9]\d\d: started true, ready true$/);
+  // A ready container is probed once per period.
+  attempts.length = 0;
+  await clock.advance(30_000);
+  assert.equal(attempts.length, 3);
+  answer = 'refused';
+  await clock.advance(10_000);
+  assert.match(log.splice(0).join(), /Readiness: refused,\d+: started true, ready false$/);
+});
+
+test('attempts between periods end a minute after the start', async () => {
+  const clock = virtualClock();
+  let attempts = 0;
+  const probes = new Prober({
+    ...target(80),
+    container: { name: 'main', readinessProbe: { tcpSocket: { port: 80 }, periodSeconds: 10 } },
+    clock,
+    random: seededRandom(1),
+    attempt: async () => ({ isSuccess: ++attempts < 0, output: '', isRefused: true }),
+    onUnhealthy: () => {},
+    onChange: () => {},
+    onDead: () => {},
+  });
+  await clock.advance(70_000);
+  attempts = 0;
+  await clock.advance(100_000);
+  assert.equal(attempts, 10);
+  probes.close();
+});
+
 async function listening(context: TestContext, server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,15 +1,21 @@
-/** Runs the probes of one run of a container: startup first, then liveness and readiness, with thresholds. */
+/**
+ * Runs the probes of one run of a container: startup first, then liveness and readiness, with thresholds. While a container starts, its
+ * startup and readiness probes are also tried between their periods, so that a pod is ready as soon as its program is. Only the success
+ * of such an attempt counts: thresholds and Events of failures follow the periods.
+ */
 
 import type { Container, Probe } from '@hangar/client/kinds/core-v1';
 import type { Clock, Random, Timer } from '@hangar/core';
 import { runProbe } from './probe.ts';
-import type { ProbeTarget } from './probe.ts';
+import type { ProbeResult, ProbeTarget } from './probe.ts';
 
 export type ProbeName = 'Startup' | 'Liveness' | 'Readiness';
 
 export interface ProberOptions extends ProbeTarget {
   readonly clock: Clock;
   readonly random: Random;
+  /** Absent: `runProbe`. */
+  readonly attempt?: typeof runProbe | undefined;
   /** Called after a failed attempt, for an Event. */
   onUnhealthy(name: ProbeName, output: string): void;
   /** Called when `isStarted` or `isReady` changes. */
@@ -80,9 +86,13 @@ interface LoopOptions extends ProberOptions {
 }
 
 const secondMs = 1_000;
+/** Attempts between periods: for this time, and after these delays. A refused connection costs less than a response. */
+const eagerForMs = 60_000;
+const eagerDelayMs = { refused: 50, failed: 250 };
 
 class ProbeLoop {
   readonly #options: LoopOptions;
+  readonly #eagerUntilMs: number;
   #timer: Timer;
   #isClosed = false;
   /** Equal results in a row. */
@@ -90,8 +100,12 @@ class ProbeLoop {
 
   constructor(options: LoopOptions) {
     this.#options = options;
-    const { clock, probe } = options;
-    this.#timer = clock.after((probe.initialDelaySeconds ?? 0) * secondMs, () => void this.#attempt());
+    const { clock, name, probe } = options;
+    const delayMs = (probe.initialDelaySeconds ?? 0) * secondMs;
+    // Commands are not run more often than requested: each is a process.
+    const isEager = name !== 'Liveness' && !probe.exec && (probe.successThreshold ?? 1) === 1;
+    this.#eagerUntilMs = isEager ? clock.monotonicMs() + delayMs + eagerForMs : Number.NEGATIVE_INFINITY;
+    this.#timer = clock.after(delayMs, () => void this.#attempt());
   }
 
   close(): void {
@@ -101,13 +115,41 @@ class ProbeLoop {
 
   async #attempt(): Promise<void> {
     const { clock, name, probe } = this.#options;
-    const { timeoutSeconds = 1, periodSeconds = 10, failureThreshold = 3, successThreshold = 1 } = probe;
-    const { isSuccess, output } = await runProbe(probe, this.#options, timeoutSeconds * secondMs);
+    const { periodSeconds = 10, failureThreshold = 3, successThreshold = 1 } = probe;
+    const result = await this.#probe();
     if (this.#isClosed) return;
+    const { isSuccess, output } = result;
     const length = this.#run.isSuccess === isSuccess ? this.#run.length + 1 : 1;
     this.#run = { isSuccess, length };
     if (!isSuccess) this.#options.onUnhealthy(name, output);
     if (length >= (isSuccess ? successThreshold : failureThreshold)) this.#options.onResult(isSuccess);
-    if (!this.#isClosed) this.#timer = clock.after(periodSeconds * secondMs, () => void this.#attempt());
+    this.#schedule(result, clock.monotonicMs() + periodSeconds * secondMs);
+  }
+
+  /** Waits for the next period, or for the next attempt before it. */
+  #schedule(result: ProbeResult, periodAtMs: number): void {
+    if (this.#isClosed) return;
+    const { clock } = this.#options;
+    const now = clock.monotonicMs();
+    const eagerMs = result.isRefused ? eagerDelayMs.refused : eagerDelayMs.failed;
+    const isEager = !this.#run.isSuccess && now < this.#eagerUntilMs && now + eagerMs < periodAtMs;
+    this.#timer = isEager
+      ? clock.after(eagerMs, () => void this.#attemptEarly(periodAtMs))
+      : clock.after(Math.max(0, periodAtMs - now), () => void this.#attempt());
+  }
+
+  async #attemptEarly(periodAtMs: number): Promise<void> {
+    const result = await this.#probe();
+    if (this.#isClosed) return;
+    if (result.isSuccess) {
+      this.#run = { isSuccess: true, length: 1 };
+      this.#options.onResult(true);
+    }
+    this.#schedule(result, periodAtMs);
+  }
+
+  #probe(): Promise<ProbeResult> {
+    const { probe, attempt = runProbe } = this.#options;
+    return attempt(probe, this.#options, (probe.timeoutSeconds ?? 1) * secondMs);
   }
 }
