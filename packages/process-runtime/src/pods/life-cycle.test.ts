@@ -42,6 +42,21 @@ describe('life cycle of a pod', { concurrency: true }, () => {
     );
   });
 
+  test('a program that ignores SIGTERM is killed after the grace period, with the status of a killed program', async () => {
+    await using ground = await Ground.start();
+    const script = 'trap "" TERM; echo deaf; while :; do sleep 1; done';
+    await ground.create('deaf', { containers: [shell(script)] }, { finalizers: ['example.com/keep'] });
+    await until('the trap', async () => (await outputOf(ground, 'deaf')).includes('deaf'));
+    await ground.client.delete(Pod, key('deaf'), { gracePeriodSeconds: 1 });
+    const terminated = await until(
+      'the end of the program',
+      async () => (await ground.pod('deaf'))?.status?.containerStatuses?.[0]?.state?.terminated,
+    );
+    assert.deepEqual([terminated.exitCode, terminated.reason, terminated.message], [137, 'Error', undefined]);
+    await ground.client.patch(Pod, key('deaf'), { type: 'merge', body: { metadata: { finalizers: null } } });
+    await ground.isGone('deaf');
+  });
+
   test('a pod that is not restarted succeeds or fails', async () => {
     await using ground = await Ground.start();
     await ground.create('good', { restartPolicy: 'Never', containers: [shell('exit 0')] });

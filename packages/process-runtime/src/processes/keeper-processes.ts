@@ -35,6 +35,8 @@ const beginWithinMs = 20_000;
 const outputWithinMs = 500;
 const pollMs = 100;
 const beginPollMs = 5;
+/** As shells report SIGKILL. */
+const killedStatus = 137;
 
 export class KeeperProcesses implements ContainerProcesses {
   readonly #clock: Clock;
@@ -151,6 +153,7 @@ class KeptProcess implements ContainerProcess {
   readonly #released = Promise.withResolvers<void>();
   readonly ended: Promise<ProcessEnd>;
   #hasEnded = false;
+  #isKilled = false;
 
   constructor(options: KeptOptions) {
     const { folder, log } = options;
@@ -191,7 +194,9 @@ class KeptProcess implements ContainerProcess {
 
   signal(signal: NodeJS.Signals): void {
     const { identity } = this.#options;
-    if (!this.#hasEnded && isAlive(identity)) signalGroup(identity.pid, signal);
+    if (this.#hasEnded || !isAlive(identity)) return;
+    this.#isKilled ||= signal === 'SIGKILL';
+    signalGroup(identity.pid, signal);
   }
 
   async release(): Promise<void> {
@@ -210,7 +215,8 @@ class KeptProcess implements ContainerProcess {
     for (const socket of this.#outputs) socket.destroy();
     await log.flush();
     const { status, isFenced } = readReport(folder);
-    return { exitCode: status, isFenced };
+    // SIGKILL ends the keeper, too, which then reports no status.
+    return { exitCode: status ?? (this.#isKilled ? killedStatus : undefined), isFenced };
   }
 
   async #exited(): Promise<void> {
