@@ -38,6 +38,7 @@ export { ProcessRuntimeError } from './errors.ts';
 export type { ProcessRuntimeErrorCode } from './errors.ts';
 export { runtimeLabel, runtimeValue } from './node/node.ts';
 export { provisioner, storageClassName } from './storage/claims.ts';
+export type { ClaimBinding } from './storage/claims.ts';
 export { addressesAnnotation } from './pods/prepared-container.ts';
 export { processRuntimeRules } from './rbac.ts';
 export type { ContainerProcess, ContainerProcesses, ProcessEnd, ProcessSpec } from './processes/contract.ts';

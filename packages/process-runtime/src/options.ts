@@ -7,6 +7,7 @@ import type { ImageSource } from './images/resolver.ts';
 import type { KubeletOptions } from './kubelet/options.ts';
 import type { BackOffOptions } from './pods/back-off.ts';
 import type { ContainerProcesses } from './processes/contract.ts';
+import type { ClaimBinding } from './storage/claims.ts';
 
 export interface ProcessRuntimeOptions {
   /** Of the management plane. The caller closes it. `rbac.ts` has the required rights. */
@@ -41,6 +42,11 @@ export interface ProcessRuntimeOptions {
   /** Networks of 127.0.0.0/8. Absent: derived from the folder, so that runtimes of one machine differ. */
   readonly podNetwork?: string | undefined;
   readonly serviceNetwork?: string | undefined;
+  /**
+   * When claims of the StorageClass are bound. `Immediate`: when they are created, for a cluster in which all pods with claims run on this
+   * node; saves a second and more per StatefulSet. Absent: WaitForFirstConsumer.
+   */
+  readonly claimBinding?: ClaimBinding | undefined;
   /** Forwards connections to Services that select pods of this node. Absent: true. */
   readonly isForwarding?: boolean | undefined;
   /** The API server as pods reach it, for the variables KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. */

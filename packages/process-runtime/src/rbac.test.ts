@@ -9,6 +9,7 @@ import { ClusterRole, ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
 import { Logger, systemClock } from '@hangar/core';
 import { Rights, startTestCluster } from '@hangar/testkit';
 import { programsInPath } from './images/resolver.ts';
+import type { ProcessRuntimeOptions } from './options.ts';
 import { processRuntimeRules } from './rbac.ts';
 import { startProcessRuntime } from './runtime.ts';
 import { nodeName, shell, until } from './testing/ground.ts';
@@ -33,8 +34,9 @@ test('the rules are exactly the rights that a runtime uses', async () => {
   const rights = new Rights();
   const limited = new RestClient(rights.watched(cluster.transportOf({ name: user })));
   cleanup.defer(() => limited.close());
-  const start = () =>
+  const start = (options: Partial<ProcessRuntimeOptions> = {}) =>
     startProcessRuntime({
+      ...options,
       client: limited,
       nodeName,
       folder: join(folder, 'node'),
@@ -42,9 +44,9 @@ test('the rules are exactly the rights that a runtime uses', async () => {
       log: new Logger({ level: 'silent', format: 'text', clock: systemClock }),
       kubelet: { clientCa: clients.certificate },
     });
-  // The second start finds its Node.
+  // The second start finds its Node, and replaces the StorageClass.
   await (await start()).close();
-  const runtime = await start();
+  const runtime = await start({ claimBinding: 'Immediate' });
   cleanup.defer(() => runtime.close({ pods: 'stop' }));
   await client.create(ConfigMap, { metadata: { namespace, name: 'settings' }, data: { a: '1' } });
   await client.create(Secret, { metadata: { namespace, name: 'keys' }, data: {} });

@@ -14,7 +14,7 @@ export const processRuntimeRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get', 'list', 'watch', 'patch'] },
   { apiGroups: [''], resources: ['persistentvolumes'], verbs: ['get', 'list', 'watch', 'create', 'delete'] },
   { apiGroups: [''], resources: ['persistentvolumeclaims/status', 'persistentvolumes/status'], verbs: ['patch'] },
-  { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: ['create'] },
+  { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: ['create', 'get', 'delete'] },
   // For the serving certificate of the kubelet API.
   { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
   { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests/approval'], verbs: ['update'] },

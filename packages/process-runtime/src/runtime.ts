@@ -89,7 +89,8 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
     const config = new WatchedObjects({ client, clock, log, onChange: (namespace) => pods.pokeAll(namespace) });
     cleanup.defer(() => config.close());
     const tokens = new PodTokens(client, clock);
-    const claims = new Claims({ client, log, nodeName, folder: join(folder, 'claims') });
+    const binding = options.claimBinding ?? 'WaitForFirstConsumer';
+    const claims = new Claims({ client, log, nodeName, folder: join(folder, 'claims'), binding });
     const capacity = options.capacity ?? machineCapacity();
     const world: PodWorld = {
       client,

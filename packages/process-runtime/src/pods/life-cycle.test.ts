@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod } from '@hangar/client/kinds/core-v1';
+import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { find } from '@hangar/client';
 import { tailOf } from '../logs/tail.ts';
 import { storageClassName } from '../storage/claims.ts';
@@ -209,6 +210,23 @@ describe('life cycle of a pod', { concurrency: true }, () => {
     assert.match(message!, new RegExp(`^port ${port} of container "main" is in use on 127\\.`));
     await new Promise((resolve) => server.close(resolve));
     await ground.isReady('port');
+  });
+
+  test('with immediate binding, a claim is bound before a pod uses it', async () => {
+    await using ground = await Ground.start();
+    const modeOf = async () => (await ground.client.get(StorageClass, { name: storageClassName })).volumeBindingMode;
+    assert.equal(await modeOf(), 'WaitForFirstConsumer');
+    await ground.runtime.close();
+    await ground.startRuntime({ claimBinding: 'Immediate' });
+    assert.equal(await modeOf(), 'Immediate');
+    await ground.client.create(PersistentVolumeClaim, {
+      metadata: key('early'),
+      spec: { accessModes: ['ReadWriteOnce'], storageClassName, resources: { requests: { storage: '1Gi' } } },
+    });
+    await until('the claim is bound', async () => {
+      const { status } = await ground.client.get(PersistentVolumeClaim, key('early'));
+      return status?.phase === 'Bound';
+    });
   });
 
   test('a claim is provisioned and bound, keeps its data, and its folder is deleted with it', async () => {

@@ -1,6 +1,7 @@
 /**
  * PersistentVolumeClaims of the StorageClass of the runtime. Each claim gets a folder and a PersistentVolume of this node, and the runtime
- * binds both. A claim is provisioned when the scheduler selects this node for it, or when a pod of this node uses it.
+ * binds both. A claim is provisioned when the scheduler selects this node for it, or when a pod of this node uses it; with immediate binding,
+ * when it is created.
  */
 
 import { mkdir, rm } from 'node:fs/promises';
@@ -26,7 +27,14 @@ export interface ClaimsOptions {
   readonly nodeName: string;
   /** Parent of the folders of claims. */
   readonly folder: string;
+  readonly binding: ClaimBinding;
 }
+
+/**
+ * `Immediate` is only correct while the runtime is the only node for its pods: the scheduler cannot choose another one. It saves the time
+ * in which the scheduler waits for claims, which it polls every second.
+ */
+export type ClaimBinding = 'Immediate' | 'WaitForFirstConsumer';
 
 export class Claims {
   readonly #options: ClaimsOptions;
@@ -36,13 +44,19 @@ export class Claims {
     this.#options = options;
   }
 
+  /** Creates the StorageClass. Its binding mode is immutable, so a class with another mode is replaced. */
   async createStorageClass(): Promise<void> {
+    const { client, binding } = this.#options;
+    const found = await find(client, StorageClass, { name: storageClassName });
+    if (found && (found.volumeBindingMode === binding || found.provisioner !== provisioner)) return;
+    if (found) await client.delete(StorageClass, { name: storageClassName });
+    const { labels, annotations } = found?.metadata ?? {};
     try {
-      await this.#options.client.create(StorageClass, {
-        metadata: { name: storageClassName },
+      await client.create(StorageClass, {
+        metadata: { name: storageClassName, ...(labels && { labels }), ...(annotations && { annotations }) },
         provisioner,
         reclaimPolicy: 'Delete',
-        volumeBindingMode: 'WaitForFirstConsumer',
+        volumeBindingMode: binding,
       });
     } catch (error) {
       if (!hasCode(error, 'AlreadyExists')) throw error;
@@ -51,9 +65,10 @@ export class Claims {
 
   /** Provisions a claim that waits for this node. */
   async reconcile(claim: PersistentVolumeClaim): Promise<void> {
-    const { nodeName } = this.#options;
+    const { nodeName, binding } = this.#options;
     if (claim.spec?.storageClassName !== storageClassName || claim.metadata.deletionTimestamp !== undefined) return;
-    if (claim.metadata.annotations?.[selectedNode] === nodeName) await this.#provision(claim);
+    const isWanted = binding === 'Immediate' || claim.metadata.annotations?.[selectedNode] === nodeName;
+    if (isWanted && !isBound(claim)) await this.#provision(claim);
   }
 
   /** Deletes the folder and the PersistentVolume of a deleted claim. */

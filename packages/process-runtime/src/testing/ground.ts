@@ -61,7 +61,7 @@ export class Ground implements AsyncDisposable {
     return this.cluster.client;
   }
 
-  async startRuntime(): Promise<void> {
+  async startRuntime(options: Partial<ProcessRuntimeOptions> = {}): Promise<void> {
     this.runtime = await startProcessRuntime({
       client: this.client,
       nodeName,
@@ -69,6 +69,7 @@ export class Ground implements AsyncDisposable {
       images: [programsInPath],
       log: new Logger({ level: 'info', format: 'text', clock: systemClock, write: (line) => this.lines.push(line) }),
       ...this.#options,
+      ...options,
     });
   }
 
