@@ -36,7 +36,7 @@ export interface ProcessRuntimeOptions {
   readonly externalAddresses?: readonly string[] | undefined;
   /**
    * Addresses of LoadBalancer Services: `10.77.3.1`, or a network of addresses of this machine, `10.99.0.0/28`. Services with different
-   * ports share an address. Absent: Services that select pods of this node publish their addresses of 127.0.0.0/8.
+   * ports share an address. Absent: Services in namespaces with pods of this node publish their addresses of 127.0.0.0/8.
    */
   readonly loadBalancerAddresses?: readonly string[] | undefined;
   /** Networks of 127.0.0.0/8. Absent: derived from the folder, so that runtimes of one machine differ. */
@@ -47,7 +47,7 @@ export interface ProcessRuntimeOptions {
    * node; saves a second and more per StatefulSet. Absent: WaitForFirstConsumer.
    */
   readonly claimBinding?: ClaimBinding | undefined;
-  /** Forwards connections to Services that select pods of this node. Absent: true. */
+  /** Forwards connections to Services in namespaces with pods of this node. Absent: true. */
   readonly isForwarding?: boolean | undefined;
   /** The API server as pods reach it, for the variables KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. */
   readonly apiServer?: { readonly host: string; readonly port: number } | undefined;

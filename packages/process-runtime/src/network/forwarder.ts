@@ -1,7 +1,11 @@
-/** Forwards connections to a port of a Service to one of its pods, in turn. */
+/**
+ * Forwards connections to a port of a Service to one of its pods, in turn. A connection waits for a pod that accepts it: programs that
+ * start together do not fail and back off, as the API server does while etcd starts.
+ */
 
 import { createServer, connect } from 'node:net';
 import type { Server, Socket } from 'node:net';
+import { sleep } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { Backend } from './service-table.ts';
 
@@ -12,13 +16,21 @@ export interface ForwarderOptions {
   readonly backends: () => readonly Backend[];
   readonly clock: Clock;
   readonly connectTimeoutMs?: number;
+  /** How long a connection waits for a backend that accepts it. Then it is reset. Absent: 5 s. */
+  readonly waitMs?: number | undefined;
 }
+
+const defaultWaitMs = 5_000;
+const retryMs = 50;
+/** Connections above this number do not wait. */
+const waitingMax = 256;
 
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #turn = 0;
+  #waiting = 0;
 
   /** Rejects when the port is in use. */
   static async listen(options: ForwarderOptions): Promise<Forwarder> {
@@ -49,7 +61,7 @@ export class Forwarder {
 
   async #forward(client: Socket): Promise<void> {
     this.#track(client);
-    const backend = await this.#dial();
+    const backend = await this.#backend(client);
     if (!backend || client.destroyed) {
       backend?.destroy();
       client.resetAndDestroy();
@@ -60,6 +72,24 @@ export class Forwarder {
     backend.once('close', () => client.destroy());
     client.pipe(backend);
     backend.pipe(client);
+  }
+
+  async #backend(client: Socket): Promise<Socket | undefined> {
+    const { clock, waitMs = defaultWaitMs } = this.#options;
+    const untilMs = clock.monotonicMs() + waitMs;
+    const first = await this.#dial();
+    if (first || this.#waiting >= waitingMax) return first;
+    this.#waiting += 1;
+    try {
+      while (!client.destroyed && clock.monotonicMs() < untilMs) {
+        await sleep(clock, retryMs);
+        const backend = await this.#dial();
+        if (backend) return backend;
+      }
+      return undefined;
+    } finally {
+      this.#waiting -= 1;
+    }
   }
 
   /** Tries every backend once, beginning with the next in turn. */

@@ -19,6 +19,7 @@ const retryMs = 1_000;
 
 export class Forwarders {
   readonly #clock: Clock;
+  readonly #waitMs: number | undefined;
   readonly #open = new Map<string, Forwarder | 'opening' | 'failed'>();
   /** Keys of reported failures. */
   readonly #failed = new Set<string>();
@@ -26,8 +27,10 @@ export class Forwarders {
   #retry: Timer | undefined;
   #isClosed = false;
 
-  constructor(clock: Clock) {
+  /** `waitMs`: see `ForwarderOptions`. */
+  constructor(clock: Clock, waitMs?: number) {
     this.#clock = clock;
+    this.#waitMs = waitMs;
   }
 
   /** Opens and closes forwarders. The key of a forwarder identifies its address, its port and its backends. */
@@ -61,7 +64,7 @@ export class Forwarders {
     this.#open.set(key, 'opening');
     try {
       const backends = () => this.#wanted.get(key)?.backends() ?? [];
-      const forwarder = await Forwarder.listen({ host, port, backends, clock: this.#clock });
+      const forwarder = await Forwarder.listen({ host, port, backends, clock: this.#clock, waitMs: this.#waitMs });
       if (this.#open.get(key) !== 'opening') return void (await forwarder.close());
       this.#open.set(key, forwarder);
       this.#failed.delete(key);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -132,6 +132,7 @@ test('connections to a Service reach a ready pod, and its address survives a res
     apiServer: undefined,
     clock: systemClock,
     log: new Logger({ level: 'silent', format: 'text', clock: systemClock }),
+    backendWaitMs: 0,
   };
   // A port that this process has on another address cannot be taken by a program that listens on all addresses.
   const web = service('web', {
@@ -156,6 +157,50 @@ test('connections to a Service reach a ready pod, and its address survives a res
   assert.equal(next.addressOf(web), address);
   next.refresh([], []);
   assert.equal(new PodNetwork(options).addressOf(web), '10.96.0.5');
+});
+
+test('a Service has its address before its first pod, and a connection waits for a ready pod', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'hangar-network-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  const server = createServer((socket) => socket.end('late'));
+  server.listen(0, '127.90.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const network = new PodNetwork({
+    podNetwork: '127.90.0.0/16',
+    serviceNetwork: '127.190.0.0/16',
+    hostIP: '127.0.0.1',
+    recordPath: join(folder, 'services.json'),
+    isForwarding: true,
+    apiServer: undefined,
+    clock: systemClock,
+    log: new Logger({ level: 'silent', format: 'text', clock: systemClock }),
+    // Longer than the test.
+    backendWaitMs: 600_000,
+  });
+  context.after(() => network.close());
+  const web = service('web', { clusterIP: '10.96.0.5', selector: { app: 'web' }, ports: [{ port }] });
+  const other = localPod('client', '127.90.0.9');
+  other.pod.metadata.labels = {};
+  network.refresh([web], [other]);
+  const address = network.addressOf(web)!;
+  assert.match(address, /^127\.190\./);
+  assert.deepEqual(network.names.get('web.team'), [address]);
+  const connected = await until(
+    'a connection',
+    () =>
+      new Promise<Socket | undefined>((resolve) => {
+        const socket = connect({ host: address, port });
+        socket.once('error', () => resolve(undefined));
+        socket.once('connect', () => resolve(socket));
+      }),
+  );
+  const [text] = await Promise.all([
+    once(connected, 'data').then(([chunk]) => String(chunk)),
+    network.refresh([web], [other, localPod('a', '127.90.0.1', { port })]),
+  ]);
+  assert.equal(text, 'late');
 });
 
 test('a host port is forwarded to its pod, and a LoadBalancer Service gets its address until it has it', async (context) => {

@@ -1,6 +1,7 @@
 /**
  * The network of the pods of this machine: addresses, names and forwarded Services. `refresh` is called after each change of a pod or a
- * Service; forwarders exist only for Services that select a pod of this machine.
+ * Service. Services that select a pod of this machine, or are in the namespace of one, have forwarders: the pods of a namespace are
+ * expected on this machine, and a name must not resolve to a cluster IP, which leaves the machine, until they exist.
  */
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { Forwarders } from './forwarders.ts';
 import type { WantedForwarder } from './forwarders.ts';
 import { tableName } from './hosts.ts';
 import { isOwnLoadBalancer, LoadBalancers } from './load-balancers.ts';
-import { backendsOf, isForwarded, isHeadless, nameTable, selectedPods, serviceVariables } from './service-table.ts';
+import { backendsOf, isForwarded, isHeadless, nameTable, serviceVariables } from './service-table.ts';
 import type { LocalPod } from './service-table.ts';
 
 export interface NetworkOptions {
@@ -22,7 +23,7 @@ export interface NetworkOptions {
   readonly hostIP: string;
   /** NodePorts and host ports listen on these addresses, too. */
   readonly externalAddresses?: readonly string[] | undefined;
-  /** Addresses of LoadBalancer Services. Undefined: each has its address of `serviceNetwork`, if it selects a pod of this machine. */
+  /** Addresses of LoadBalancer Services. Undefined: their addresses of `serviceNetwork`. */
   readonly loadBalancerAddresses?: readonly string[] | undefined;
   /** Keeps the addresses of Services over a restart. */
   readonly recordPath: string;
@@ -31,6 +32,8 @@ export interface NetworkOptions {
   readonly apiServer: { readonly host: string; readonly port: number } | undefined;
   readonly clock: Clock;
   readonly log: Logger;
+  /** How long a connection to a Service waits for a ready pod. Absent: 5 s. */
+  readonly backendWaitMs?: number | undefined;
   /** Called while the status of a LoadBalancer Service does not have this address. */
   readonly onLoadBalancer?: (service: Service, address: string) => void;
   /** Called once for a LoadBalancer Service for which no address is free. */
@@ -59,7 +62,7 @@ export class PodNetwork {
   constructor(options: NetworkOptions) {
     this.#options = options;
     this.pods = new AddressPool(options.podNetwork);
-    this.#forwarders = new Forwarders(options.clock);
+    this.#forwarders = new Forwarders(options.clock, options.backendWaitMs);
     const { loadBalancerAddresses } = options;
     this.#loadBalancers = loadBalancerAddresses && new LoadBalancers(loadBalancerAddresses);
     this.#serviceAddresses = new AddressPool(options.serviceNetwork);
@@ -134,8 +137,7 @@ export class PodNetwork {
 
   #forwardService(service: Service, wanted: Map<string, WantedForwarder>): void {
     if (!isForwarded(service)) return;
-    const isSelecting = selectedPods(service, this.#localPods).length > 0;
-    const address = isSelecting ? this.#assigned(service) : undefined;
+    const address = this.#isServed(service) ? this.#assigned(service) : undefined;
     const external = this.#loadBalancers ? this.#loadBalancers.addressOf(service) : address;
     // A client of the Service can need the address before the first pod: the certificate of an API server has it.
     if (isOwnLoadBalancer(service) && external && service.status?.loadBalancer?.ingress?.[0]?.ip !== external) {
@@ -152,6 +154,13 @@ export class PodNetwork {
       if (external) add(external, port.port);
       if (port.nodePort) for (const host of this.#hostAddresses) add(host, port.nodePort);
     }
+  }
+
+  #isServed({ metadata: { namespace }, spec }: Service): boolean {
+    return (
+      Object.keys(spec?.selector ?? {}).length > 0 &&
+      this.#localPods.some(({ pod }) => pod.metadata.namespace === namespace)
+    );
   }
 
   get #hostAddresses(): string[] {

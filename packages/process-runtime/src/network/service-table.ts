@@ -25,7 +25,7 @@ export function podsBehind(service: Service, pods: readonly LocalPod[]): LocalPo
 }
 
 /** Pods that a Service selects, ready or not. */
-export function selectedPods({ metadata, spec }: Service, pods: readonly LocalPod[]): LocalPod[] {
+function selectedPods({ metadata, spec }: Service, pods: readonly LocalPod[]): LocalPod[] {
   const selector = Object.entries(spec?.selector ?? {});
   if (selector.length === 0) return [];
   return pods.filter(
