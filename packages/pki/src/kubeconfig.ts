@@ -10,17 +10,11 @@ export interface KubeconfigOptions {
   readonly server: string;
   /** PEM. */
   readonly authority: string;
-  readonly credentials: KeyPair | { readonly token: string };
+  /** `tokenFile`: a path, relative to the kubeconfig. Clients read it again when it changes. */
+  readonly credentials: KeyPair | { readonly token: string } | { readonly tokenFile: string };
 }
 
 export function kubeconfig({ name, user, server, authority, credentials }: KubeconfigOptions): string {
-  const given =
-    'token' in credentials
-      ? [`    token: ${quoted(credentials.token)}`]
-      : [
-          `    client-certificate-data: ${base64(credentials.certificate)}`,
-          `    client-key-data: ${base64(credentials.key)}`,
-        ];
   return [
     'apiVersion: v1',
     'kind: Config',
@@ -32,7 +26,7 @@ export function kubeconfig({ name, user, server, authority, credentials }: Kubec
     'users:',
     `- name: ${quoted(user)}`,
     '  user:',
-    ...given,
+    ...credentialLines(credentials).map((line) => `    ${line}`),
     'contexts:',
     `- name: ${quoted(name)}`,
     '  context:',
@@ -41,6 +35,13 @@ export function kubeconfig({ name, user, server, authority, credentials }: Kubec
     `current-context: ${quoted(name)}`,
     '',
   ].join('\n');
+}
+
+function credentialLines(credentials: KubeconfigOptions['credentials']): string[] {
+  if ('token' in credentials) return [`token: ${quoted(credentials.token)}`];
+  if ('tokenFile' in credentials) return [`tokenFile: ${quoted(credentials.tokenFile)}`];
+  const { certificate, key } = credentials;
+  return [`client-certificate-data: ${base64(certificate)}`, `client-key-data: ${base64(key)}`];
 }
 
 const base64 = (pem: string): string => Buffer.from(pem).toString('base64');

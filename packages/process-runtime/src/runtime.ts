@@ -39,6 +39,8 @@ export interface ProcessRuntime extends AsyncDisposable {
   readonly mounts: 'namespace' | 'rewrite';
   readonly pods: Pods;
   readonly network: PodNetwork;
+  /** Port of the kubelet API. Undefined: not listening yet, or disabled. */
+  readonly kubeletPort: number | undefined;
   close(options?: CloseOptions): Promise<void>;
 }
 
@@ -195,6 +197,9 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
       mounts: enclosure ? 'namespace' : 'rewrite',
       pods,
       network,
+      get kubeletPort() {
+        return kubelet?.port;
+      },
       close,
       [Symbol.asyncDispose]: () => close(),
     };

@@ -2,7 +2,15 @@
 
 import { hostname } from 'node:os';
 import { systemClock, systemRandom } from '@hangar/core';
-import { CacheBudget, FairQueue, openControlPlane, Tenancy, TenantFairness, usageStatus } from '@hangar/server';
+import {
+  CacheBudget,
+  FairQueue,
+  kubeletCredentials,
+  openControlPlane,
+  Tenancy,
+  TenantFairness,
+  usageStatus,
+} from '@hangar/server';
 import type { BootstrapOptions, ControlPlane, Handler, HealthCheck, PortRange } from '@hangar/server';
 import { threadCpuMs } from '@hangar/server/watchdog';
 import { endpointOf, serviceAddress, serviceCidr } from './addresses.ts';
@@ -14,6 +22,7 @@ import { usualHosts } from './credentials.ts';
 import { storePrefix } from './foundation.ts';
 import type { Foundation } from './foundation.ts';
 import { onceStarted } from './gate.ts';
+import { LocalKubelet } from './local-kubelet.ts';
 import { openAddresses, planePortsOf } from './plane-ports.ts';
 import type { ServerState } from './server-state.ts';
 import { openWatchdog } from './watchdog.ts';
@@ -25,6 +34,7 @@ export interface ControlPlanes {
   readonly fairQueue: FairQueue;
   readonly tenancy: Tenancy;
   readonly aggregation: Aggregation;
+  readonly localKubelet: LocalKubelet;
   readonly watchdog: PlatformWatchdog;
   /** Ports of control planes with nodes. */
   readonly ports: PortRange | undefined;
@@ -53,7 +63,17 @@ export async function openControlPlanes(
     admission: options.admission,
     cacheBudget: new CacheBudget(options.cacheBytesMax),
   };
-  const open = await openControlPlane({ ...world, name: 'root', prefix: storePrefix });
+  const localKubelet = new LocalKubelet();
+  const open = await openControlPlane({
+    ...world,
+    name: 'root',
+    prefix: storePrefix,
+    nodes: {
+      dialer: localKubelet,
+      credentials: kubeletCredentials({ ...world, keys: identity.credentials }),
+      preferredAddressTypes: options.kubeletAddressTypes,
+    },
+  });
   opened.defer(() => open.close());
   const { plane } = open;
   const allowed = await authorization(plane, options.authorization, (error) =>
@@ -115,5 +135,5 @@ export async function openControlPlanes(
     tenancy.handler((request) => server.handle(request)),
     state,
   );
-  return { plane, fairQueue, tenancy, aggregation, watchdog, ports, handler, bootstrap, metrics, checks };
+  return { plane, fairQueue, tenancy, aggregation, localKubelet, watchdog, ports, handler, bootstrap, metrics, checks };
 }

@@ -7,6 +7,7 @@ import type { Credentials } from './credentials.ts';
 import type { FirstStart } from './first-start.ts';
 import type { Foundation } from './foundation.ts';
 import type { InsideUsers } from './inside-users.ts';
+import type { LocalKubelet } from './local-kubelet.ts';
 
 export interface Inside {
   /** URL of the port. */
@@ -19,6 +20,8 @@ export interface Inside {
   readonly handler: Handler;
   readonly tenancy: Tenancy;
   readonly firstStart: FirstStart;
+  /** For the process runtime: the kubelet that the management plane may connect to. */
+  readonly localKubelet: LocalKubelet;
   /** Keys of the management plane. */
   keys(): RootKeys;
   /** CA that clients must trust; PEM. */
@@ -41,7 +44,7 @@ export interface RootKeys {
 
 export function insideOf(foundation: Foundation, planes: ControlPlanes, url: string): Inside {
   const { options, identity, users, firstStart, trusted } = foundation;
-  const { handler, tenancy, watchdog, metrics, checks } = planes;
+  const { handler, tenancy, localKubelet, watchdog, metrics, checks } = planes;
   const { externalUrl, services } = options;
   return {
     url,
@@ -52,6 +55,7 @@ export function insideOf(foundation: Foundation, planes: ControlPlanes, url: str
     handler,
     tenancy,
     firstStart,
+    localKubelet,
     keys: () => ({
       authority: identity.credentials.authority,
       serviceAccountKey: trusted.signingKey,

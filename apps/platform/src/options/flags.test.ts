@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { flagGroups, flags, readOptions, UsageError } from './options.ts';
+import type { PlatformOptions } from './options.ts';
 import { operatorFlagGroups, operatorFlags } from '../operator/options.ts';
 
 test('documents are given every flag once, with what follows it and whether it may be repeated', () => {
@@ -31,4 +32,14 @@ test('what runs beside the server follows from the store, and can be said', () =
   assert.deepEqual(read('--leader-elect', '--no-demo'), { isBare: false, makesDemo: false, electsLeader: true });
   assert.deepEqual(read('--bare', '--store=etcd://a'), { isBare: true, makesDemo: false, electsLeader: false });
   assert.throws(() => read('--bare', '--leader-elect'), UsageError);
+});
+
+test('hosted control planes depend on the data directory, unless a flag is given', () => {
+  const hosted = (...args: string[]) => (readOptions(args) as PlatformOptions).hosted;
+  assert.equal(hosted().isOn, undefined);
+  assert.equal(hosted('--hosted').isOn, true);
+  assert.equal(hosted('--hosted=false').isOn, false);
+  assert.equal(hosted('--bare').isOn, false);
+  assert.deepEqual(hosted('--hosted-bin-dirs', '/opt/a,,/opt/b').binDirs, ['/opt/a', '/opt/b']);
+  assert.throws(() => readOptions(['--bare', '--hosted']), /--hosted and --bare cannot be used together/);
 });

@@ -54,6 +54,7 @@ test('without options everything is in .data, and served on this machine only', 
     cacheBytesMax: 256 * 1024 * 1024,
     logging: { level: 'info', format: undefined },
     services: { isBare: false, makesDemo: true, electsLeader: false },
+    hosted: { isOn: undefined, binDirs: [] },
     exitsWithParent: undefined,
     isDetached: false,
   });

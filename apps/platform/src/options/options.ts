@@ -26,6 +26,8 @@ import type { AuthorizationSource } from './authorization.ts';
 import { readConfigFile } from './config-file.ts';
 import { flowFlags, flowHelp, flowOptions } from './flow.ts';
 import type { FlowOptions } from './flow.ts';
+import { hostedFlags, hostedHelp, hostedOptions } from './hosted.ts';
+import type { HostedOptions } from './hosted.ts';
 import { cacheBytes, memoryFlags, memoryHelp } from './memory.ts';
 import { kubeletAddressTypes, kubeletFlags, kubeletHelp } from './kubelets.ts';
 import { planePortFlags, planePortHelp, planePortRange } from './plane-ports.ts';
@@ -81,6 +83,7 @@ export interface PlatformOptions {
   readonly cacheBytesMax: number;
   readonly logging: LoggingOptions;
   readonly services: ServiceOptions;
+  readonly hosted: HostedOptions;
   /** Stop when the process that started this one exits. Absent: only if npm started it. */
   readonly exitsWithParent: boolean | undefined;
   /** Start in the background, with a log in the data directory. */
@@ -125,6 +128,7 @@ const groups: readonly HelpGroup[] = [
   },
   storeHelp,
   serviceHelp,
+  hostedHelp,
   authenticationHelp,
   authorizationHelp,
   {
@@ -220,6 +224,7 @@ function optionsOf(values: FlagValues<typeof flags>): PlatformOptions {
     cacheBytesMax: cacheBytes(values),
     logging: loggingOptions(values),
     services: serviceOptions(values, store),
+    hosted: hostedOptions(values),
     exitsWithParent: values['exit-with-parent'],
     isDetached: values.detach ?? false,
   };
@@ -255,6 +260,7 @@ export const flags = {
   'disable-admission-plugins': { type: 'string', multiple: true },
   ...storeFlags,
   ...serviceFlags,
+  ...hostedFlags,
   ...loggingFlags,
   version: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },

@@ -1,6 +1,7 @@
 /**
  * Runs services beside the API server, which never take it down: the operator of control planes, the essential controllers, and `demo`.
- * Loaded while the store is opened: a bare server does not load them.
+ * With --hosted also the operator of hosted control planes and their node. Loaded while the store is opened: a bare server does not load
+ * them.
  */
 
 import { systemClock, systemRandom } from '@hangar/core';
@@ -8,6 +9,7 @@ import type { Logger } from '@hangar/core';
 import type { Inside } from '../compose/inside.ts';
 import { controllersService } from './controllers.ts';
 import { demoService } from './demo-service.ts';
+import type * as Hosted from './hosted/index.ts';
 import { mergedExposition } from './exposition.ts';
 import { operatorService } from './operator.ts';
 import { Supervisor } from './supervise.ts';
@@ -19,16 +21,18 @@ export interface ServicesOptions {
   readonly electsLeader: boolean;
   /** File of the kubeconfig of `demo`. Absent: it is a control plane like any other. */
   readonly demoFile?: string | undefined;
+  /** Absent: this server runs no hosted control planes. */
+  readonly hosted?: { readonly module: typeof Hosted; readonly settings: Hosted.HostedSettings } | undefined;
 }
 
 export interface Services {
   /** True: `demo` is ready. False: there is none, or it takes too long. Never rejects. */
   readonly hasDemo: Promise<boolean>;
-  /** Stops the wait for `demo` first, then the operator, then the controllers, which finish the work of the operator. Never rejects. */
+  /** Stops the wait for `demo` first, then the operators and hosted control planes, then the controllers, which finish the work of the operator. Never rejects. */
   stop(): Promise<void>;
 }
 
-export function startServices({ inside, log, electsLeader, demoFile }: ServicesOptions): Services {
+export function startServices({ inside, log, electsLeader, demoFile, hosted }: ServicesOptions): Services {
   const supervisor = new Supervisor({ clock: systemClock, random: systemRandom, log });
   const texts = new Map<string, () => string>();
   inside.addMetrics(() => mergedExposition([supervisor.text(), ...Array.from(texts.values(), (text) => text())]));
@@ -43,14 +47,15 @@ export function startServices({ inside, log, electsLeader, demoFile }: ServicesO
   const controllers = controllersService(worldOf('controllers'));
   const demo =
     demoFile === undefined ? undefined : demoService({ inside, log, demoFile, installed: installed.promise });
-  for (const { name } of [operator, controllers]) {
+  const hostedServices = hosted?.module.hostedServices(worldOf, hosted.settings) ?? [];
+  for (const { name } of [operator, ...hostedServices, controllers]) {
     inside.addCheck({ name, isAdvisory: true, check: () => supervisor.problem(name) });
   }
   const begin = (service: SupervisedService) => {
     const stop = new AbortController();
     return { stop, ended: supervisor.run(service, stop.signal) };
   };
-  const begun = [...(demo ? [demo] : []), operator, controllers].map(begin);
+  const begun = [...(demo ? [demo] : []), operator, ...hostedServices, controllers].map(begin);
   return {
     hasDemo: demo?.isUsable ?? Promise.resolve(false),
     async stop() {

@@ -13,6 +13,7 @@ import { version, versionText } from '../version.ts';
 import { isBackground, reportReady, startInBackground } from './background.ts';
 import { explanation } from './explain.ts';
 import { greeting } from './greeting.ts';
+import { hostedOf } from './hosted.ts';
 import { launchers } from './launchers.ts';
 import { rotateLog } from './log-rotation.ts';
 import { StopSignals } from './stop-signals.ts';
@@ -55,6 +56,7 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
   const loading = isBare ? undefined : import('../services/services.ts');
   // Reported where it is awaited.
   loading?.catch(() => undefined);
+  const hosted = await hostedOf(options, process.env);
   const onError = (error: Error): void => log.warn('traces were lost', { error });
   const tracing = await startTracing(process.env, { serviceName: 'hangar', onError });
   const running = await start(options, log, failpoints);
@@ -67,6 +69,7 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
     log: servicesLog,
     electsLeader,
     demoFile,
+    hosted,
   });
   // A failure in one part must not end the process for all others.
   process.on('unhandledRejection', (error) => log.error('unhandled rejection', { error }));

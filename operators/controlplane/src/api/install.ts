@@ -1,5 +1,5 @@
 /**
- * Installs the definitions of the four kinds in a management plane by server-side apply: an equal definition stays unchanged, an older
+ * Installs the definitions of kinds in a management plane by server-side apply: an equal definition stays unchanged, an older
  * version is updated, and concurrent installations do not conflict.
  */
 
@@ -13,6 +13,8 @@ type Definition = ObjectOf<typeof CustomResourceDefinition>;
 
 export interface InstallOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Absent: the four kinds of this operator. */
+  readonly definitions?: readonly Definition[] | undefined;
   /** Field manager of the apply. Absent: `hangar`. */
   readonly fieldManager?: string | undefined;
 }
@@ -20,9 +22,9 @@ export interface InstallOptions {
 /** `NamesConflict`: another definition in the management plane has one of the names. */
 export class InstallError extends CodedError<'NamesConflict'> {}
 
-/** Resolves when all four are served. Rejects with the error of the server, `NamesConflict` or `Aborted`. */
+/** Resolves when all of them are served. Rejects with the error of the server, `NamesConflict` or `Aborted`. */
 export async function installDefinitions(client: Client, options: InstallOptions = {}): Promise<void> {
-  await Promise.all(definitions.map((definition) => install(client, definition, options)));
+  await Promise.all((options.definitions ?? definitions).map((definition) => install(client, definition, options)));
 }
 
 async function install(client: Client, definition: Definition, options: InstallOptions): Promise<void> {

@@ -1,4 +1,4 @@
-/** Client certificate by which kubelets of a tenant authenticate the tenant's server, as kubeadm creates it. Kept in memory only. */
+/** Client certificate by which kubelets of a control plane authenticate its server, as kubeadm creates it. Kept in memory only. */
 
 import type { Clock, Random } from '@hangar/core';
 import type { NodeCredentials } from '../../nodes/node-connections.ts';
@@ -6,6 +6,7 @@ import type { TenantKeys } from './keys.ts';
 import { pki } from './pki.ts';
 
 export interface KubeletCredentialsOptions {
+  /** `authority` can change: it is read for each certificate. */
   readonly keys: Pick<TenantKeys, 'authority'>;
   readonly clock: Clock;
   readonly random: Random;

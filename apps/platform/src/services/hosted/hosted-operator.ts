@@ -1,0 +1,41 @@
+/** Runs the operator of hosted control planes in this process, on the management plane. */
+
+import { installDefinitions } from '@hangar/controlplane-operator';
+import { orAborted, systemClock, systemRandom } from '@hangar/core';
+import { definitions, hostedOperator } from '@hangar/hosted-operator';
+import { insideClients } from '../clients.ts';
+import { leaseNamespace } from '../service-world.ts';
+import type { ServiceWorld } from '../service-world.ts';
+import type { SupervisedService } from '../supervise.ts';
+
+export interface HostedOperatorWorld extends ServiceWorld {
+  /** Resolves when pods can be scheduled. */
+  readonly nodeReady: Promise<void>;
+}
+
+export const hostedOperatorService = (world: HostedOperatorWorld): SupervisedService => ({
+  name: 'hosted-operator',
+  async run(signal, running) {
+    const { inside, log, electsLeader, tellMetrics, nodeReady } = world;
+    const clients = insideClients(inside, 'hosted-operator');
+    try {
+      await installDefinitions(clients.root, { definitions, signal });
+      await orAborted(nodeReady, signal);
+      const manager = hostedOperator({
+        management: clients.root,
+        // The runtime forwards node ports on 127.0.0.1. Addresses of Services are not reachable from this process by their names.
+        serviceType: 'NodePort',
+        reach: 'endpoint',
+        clock: systemClock,
+        random: systemRandom,
+        log,
+        ...(electsLeader ? { leaderElection: { namespace: leaseNamespace, name: 'hangar-hosted-operator' } } : {}),
+      });
+      tellMetrics(() => manager.registry.text());
+      running();
+      await manager.run(signal);
+    } finally {
+      await clients.close();
+    }
+  },
+});

@@ -1,0 +1,118 @@
+/**
+ * Programs of this machine for the images of pods: the image `registry.k8s.io/kube-apiserver:v1.36.4` stands for a `kube-apiserver` that
+ * reports the version v1.36.4. Searched in this order:
+ *
+ *     the folders of --hosted-bin-dirs
+ *     the folders of PATH
+ *     the programs that `npm run tools` made
+ */
+
+import { execFile } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { ProcessRuntimeError, programsByName } from '@hangar/process-runtime';
+import type { ImageSource } from '@hangar/process-runtime';
+import { isExecutable } from '@hangar/programs';
+
+const run = promisify(execFile);
+const versionTimeoutMs = 30_000;
+
+/** The programs of a hosted control plane. */
+export const componentPrograms = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+
+export interface ProgramsOptions {
+  /** Searched first. */
+  readonly folders: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly homeFolder: string;
+}
+
+/** Returns the folder of the programs that `npm run tools` made. */
+export function toolsFolder({ env, homeFolder }: Pick<ProgramsOptions, 'env' | 'homeFolder'>): string {
+  if (env['HANGAR_TOOLS_CACHE']) return resolve(env['HANGAR_TOOLS_CACHE']);
+  return join(env['XDG_CACHE_HOME'] || join(homeFolder, '.cache'), 'hangar', 'tools');
+}
+
+export class Programs {
+  readonly #options: ProgramsOptions;
+  /** Versions by path and time of modification. */
+  readonly #versions = new Map<string, Promise<string | undefined>>();
+
+  constructor(options: ProgramsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the programs of a hosted control plane that this machine does not have. */
+  missing(): string[] {
+    return componentPrograms.filter((name) => this.#paths(name).length === 0);
+  }
+
+  /** Returns the image of the first program with this name. Throws if there is none. */
+  async imageOf(name: string): Promise<string> {
+    const [path] = this.#paths(name);
+    const version = path === undefined ? undefined : await this.#versionOf(path);
+    if (version === undefined) throw new Error(`the program ${name} is not available on this machine`);
+    return `registry.k8s.io/${name}:${version}`;
+  }
+
+  /** Rejects with `ErrImagePull` if the machine has the program, but not with the version of the image. */
+  readonly source: ImageSource = async (image, reference) => {
+    const { name, tag = '' } = reference;
+    const paths = this.#paths(name);
+    if (paths.length === 0) return undefined;
+    if (!name.startsWith('kube-')) return programsByName({ [name]: paths[0]! })(image, reference);
+    const versions = await Promise.all(paths.map((path) => this.#versionOf(path)));
+    const at = versions.indexOf(tag);
+    if (at !== -1) return programsByName({ [name]: paths[at]! })(image, reference);
+    const found = [...new Set(versions.filter((version) => version !== undefined))].join(', ');
+    throw new ProcessRuntimeError(
+      'ErrImagePull',
+      `the program ${name} of this machine has version ${found || 'unknown'}, but the image needs ${tag}`,
+    );
+  };
+
+  #paths(name: string): string[] {
+    const { folders, env } = this.#options;
+    const inPath = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+    return [...folders, ...inPath, ...this.#toolFolders()].map((folder) => join(folder, name)).filter(isExecutable);
+  }
+
+  /** `<tools>/<name>/<version>-<os>-<architecture>`, newest versions first. */
+  #toolFolders(): string[] {
+    const tools = toolsFolder(this.#options);
+    const all = foldersIn(tools).flatMap((name) => foldersIn(join(tools, name)).map((version) => ({ name, version })));
+    const newestFirst = all.toSorted((a, b) => b.version.localeCompare(a.version, 'en', { numeric: true }));
+    return newestFirst.map(({ name, version }) => join(tools, name, version));
+  }
+
+  #versionOf(path: string): Promise<string | undefined> {
+    const key = `${path} ${statSync(path).mtimeMs}`;
+    let version = this.#versions.get(key);
+    if (!version) {
+      version = reportedVersion(path);
+      this.#versions.set(key, version);
+    }
+    return version;
+  }
+}
+
+/** All components of Kubernetes print `Kubernetes v1.36.4`. */
+async function reportedVersion(path: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await run(path, ['--version'], { timeout: versionTimeoutMs });
+    return /\bv\d+\.\d+\.\d+[^\s]*/.exec(stdout)?.[0].replaceAll('+', '_');
+  } catch {
+    return undefined;
+  }
+}
+
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
