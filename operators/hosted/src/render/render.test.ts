@@ -145,6 +145,8 @@ describe('arguments', () => {
     assert.ok(args.includes('--v=4'));
     const members = [0, 1, 2].map((member) => `https://demo-etcd-${member}.etcd-demo.team.svc:2379`);
     assert.ok(args.includes(`--etcd-servers=${members.join(',')}`));
+    // Watches do not delay the exit of an API server.
+    assert.ok(args.includes('--shutdown-watch-termination-grace-period=10s'));
     assert.deepEqual(args, args.toSorted());
     assert.ok(rendering.reserved(plane())['kube-apiserver'].includes('etcd-servers'));
   });
@@ -316,7 +318,7 @@ test('the output of a released rendering does not change', () => {
   assert.equal(newestRendering, '1');
   assert.equal(
     digest,
-    'b87f18c2a8939427367e32d758c598cd3a7299d0e83a76b2d3681766373ab60d',
+    'a1bf822c15ff285388f137956f7cacff588f6ff7a45f0dfd5b72f50f63a23f47',
     'the rendering is not released yet: update the digest; later, add a version',
   );
 });

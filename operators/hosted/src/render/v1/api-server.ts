@@ -92,6 +92,8 @@ const defaultArguments = ({ network }: Plane): Record<string, string> => ({
   'enable-bootstrap-token-auth': 'true',
   'kubelet-preferred-address-types': 'InternalIP,ExternalIP,Hostname',
   'service-account-issuer': `https://kubernetes.default.svc.${network.domain}`,
+  // By default, open watches delay the exit of a terminating API server until its limit of 60 seconds.
+  'shutdown-watch-termination-grace-period': '10s',
   profiling: 'false',
 });
 
