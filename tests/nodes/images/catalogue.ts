@@ -36,6 +36,13 @@ function pauseProgram(): Promise<string> {
   return ownProgram({ name: 'hangar-pause', folder }, log);
 }
 
+/** A component of a control plane, found by its name as in the images of Kubernetes. */
+const component = (name: ToolName): Image => ({
+  process: { Entrypoint: [`/usr/local/bin/${name}`], Env: path },
+  programs: { [`usr/local/bin/${name}`]: program(name) },
+  hasBusybox: false,
+});
+
 /** Images of `tests/nodes`. */
 const basic = {
   pause: {
@@ -69,6 +76,13 @@ const basic = {
     programs: { 'metrics-server': program('metrics-server') },
     hasBusybox: false,
   },
+} as const satisfies Record<string, Image>;
+
+/** Images of control planes that run as pods: `tests/hosted`. */
+const components = {
+  'kube-apiserver': component('kube-apiserver'),
+  'kube-controller-manager': component('kube-controller-manager'),
+  'kube-scheduler': component('kube-scheduler'),
 } as const satisfies Record<string, Image>;
 
 /** Images of Kubernetes' conformance specs: `tests/conformance/nodes/images.ts` has their names there. */
@@ -127,7 +141,7 @@ const conformance = {
   },
 } as const satisfies Record<string, Image>;
 
-export const catalogue = { ...basic, ...conformance };
+export const catalogue = { ...basic, ...components, ...conformance };
 
 export type ImageName = keyof typeof catalogue;
 
