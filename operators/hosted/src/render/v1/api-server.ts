@@ -34,6 +34,12 @@ import {
 
 const component = 'kube-apiserver';
 
+/**
+ * The hook that creates the default roles needs at least three seconds, because its requests are limited to 50 per second. Only the first
+ * start creates them: later API servers find them. Administrators do not need them, and controllers retry until they exist.
+ */
+const excluded = 'exclude=poststarthook/rbac/bootstrap-roles';
+
 export function apiService(plane: Plane): Rendered[] {
   const { annotations, loadBalancerClass } = plane.spec.service ?? {};
   const type = plane.serviceType;
@@ -120,7 +126,7 @@ export function apiServer(plane: Plane, files: string): Rendered[] {
       ...(hasProviders(plane) ? [mountOf('authentication', folders.authentication)] : []),
       ...mounts,
     ],
-    probes: { scheme: 'HTTPS', port: plane.port, live: '/livez', ready: '/readyz' },
+    probes: { scheme: 'HTTPS', port: plane.port, live: `/livez?${excluded}`, ready: `/readyz?${excluded}` },
   });
   const sidecars = auditProxyContainers(plane);
   const template = podTemplate({
