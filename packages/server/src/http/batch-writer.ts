@@ -47,10 +47,10 @@ export class BatchWriter {
   }
 
   /** Copies the bytes. They are written at the end of this turn, or when the target has drained. */
-  append(bytes: Buffer): void {
-    for (let at = 0; at < bytes.length;) {
+  append(bytes: Buffer, start = 0, end = bytes.length): void {
+    for (let at = start; at < end;) {
       this.#batch ??= this.#newBatch();
-      const copied = bytes.copy(this.#batch, this.#length, at);
+      const copied = bytes.copy(this.#batch, this.#length, at, end);
       at += copied;
       this.#length += copied;
       if (this.#length === batchBytesMax) this.#full();

@@ -2,6 +2,7 @@
 
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { DirectConnection } from '../outbound/direct-connection.ts';
 import { OutboundError, outboundError } from '../outbound/errors.ts';
 import type { ServerRequest } from '../http/message.ts';
 import type { Call } from '../verbs/call.ts';
@@ -12,6 +13,8 @@ export interface BackendAnswer {
   readonly response: IncomingMessage;
   /** The upgraded connection; bytes that already arrived on it are unshifted. */
   readonly upgraded?: Duplex;
+  /** The connection has the body in the chunked transfer coding, and the caller has to read it there. Absent: `response` is the body. */
+  readonly chunked?: DirectConnection;
   /** Ends the count of the stream. The caller calls it when the response ends. */
   readonly end: () => void;
 }
@@ -62,7 +65,7 @@ export async function exchange(
   const end = endOf(stream, onAbort);
   try {
     send(outgoing);
-    const { response, upgraded } = await Promise.race([headOf(outgoing), givenUp]);
+    const { response, upgraded, chunked } = await Promise.race([headOf(outgoing), givenUp]);
     outgoing.on('error', () => {});
     response.on('error', () => response.destroy());
     if (upgraded) stream.signal.addEventListener('abort', () => upgraded.destroy(), { once: true });
@@ -71,7 +74,7 @@ export async function exchange(
       throw unexpectedSwitch();
     }
     if (stream.signal.aborted) throw closing();
-    return { response, ...(upgraded ? { upgraded } : {}), end };
+    return { response, ...(upgraded ? { upgraded } : {}), ...(chunked ? { chunked } : {}), end };
   } catch (error) {
     end();
     outgoing.on('error', () => {}).destroy();
@@ -116,7 +119,12 @@ function onSocketGone(socket: Duplex, callback: () => void): () => void {
 const headOf = (outgoing: ClientRequest): Promise<Omit<BackendAnswer, 'end'>> =>
   new Promise((resolve, reject) => {
     outgoing.once('error', reject);
-    outgoing.once('response', (response) => resolve({ response }));
+    outgoing.once('response', (response) => resolve({ response, ...chunkedBody(response) }));
+    // This head is not the one of the response, so the body cannot be read directly.
+    outgoing.on('information', () => {
+      const { socket } = outgoing as { socket: Duplex | null };
+      if (socket instanceof DirectConnection) socket.passBody();
+    });
     outgoing.once('upgrade', (response, upgraded, head) => {
       // Node.js removed its own listener: an error before the caller listens would end the process.
       upgraded.on('error', () => upgraded.destroy());
@@ -124,6 +132,15 @@ const headOf = (outgoing: ClientRequest): Promise<Omit<BackendAnswer, 'end'>> =>
       resolve({ response, upgraded });
     });
   });
+
+function chunkedBody(response: IncomingMessage): { chunked?: DirectConnection } {
+  const socket: Duplex = response.socket;
+  if (!(socket instanceof DirectConnection)) return {};
+  const isChunked = response.headers['transfer-encoding'] === 'chunked';
+  if (socket.isBodyHeld && response.statusCode === 200 && isChunked) return { chunked: socket };
+  socket.passBody();
+  return {};
+}
 
 const closing = (): OutboundError => new OutboundError('Aborted', 'the control plane is closing');
 const gone = (): OutboundError => new OutboundError('Aborted', 'context canceled');

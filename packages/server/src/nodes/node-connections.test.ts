@@ -48,7 +48,7 @@ class Connections {
 
   open(backend: Partial<Backend> = {}, isDirect = false): Promise<Duplex> {
     const whole: Backend = { scheme: 'https', host: '10.0.0.5', port: 10250, peer: 'kubelet', ...backend };
-    return this.#connections.open(whole, { isDirect });
+    return this.#connections.open(whole, isDirect ? { use: 'upgrade' } : {});
   }
 
   /** Opens a connection, makes a request, and reports whether the connection resumed a session. */

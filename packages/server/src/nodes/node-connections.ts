@@ -5,6 +5,7 @@
 
 import type { ClientRequest, OutgoingHttpHeaders } from 'node:http';
 import { isIP, Socket } from 'node:net';
+import type { OnReadOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createSecureContext } from 'node:tls';
 import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
@@ -42,6 +43,8 @@ export interface Backend {
   readonly pin?: string | undefined;
 }
 
+type DirectUse = 'upgrade' | 'body';
+
 export interface BackendRequest {
   readonly method: string;
   /** Path and query. */
@@ -49,8 +52,8 @@ export interface BackendRequest {
   readonly headers: OutgoingHttpHeaders;
   /** Uses a dedicated connection that is not reused. */
   readonly isAlone?: boolean;
-  /** The caller can use a DirectConnection. Only with `isAlone`. */
-  readonly isDirect?: boolean;
+  /** The caller can use a DirectConnection, after an upgrade or as the body of the response. It is dedicated, too. */
+  readonly direct?: DirectUse | undefined;
   /** Aborts a connection that is being opened. */
   readonly signal?: AbortSignal;
 }
@@ -93,31 +96,25 @@ export class NodeConnections {
 
   /** Starts a request; the caller writes its body. Connection errors are emitted by the request as OutboundErrors. */
   begin(backend: Backend, request: BackendRequest): ClientRequest {
-    const { method, target, headers, isAlone, isDirect, signal } = request;
+    const { method, target, headers, isAlone, direct, signal } = request;
     this.#agents ??= this.#newAgents();
     const { shared, alone } = this.#agents;
-    const options = {
-      agent: isAlone ? alone : shared,
-      method,
-      path: target,
-      headers,
-      backend,
-      isDirect,
-      opening: signal,
-    };
+    const agent = isAlone || direct ? alone : shared;
+    const options = { agent, method, path: target, headers, backend, direct, opening: signal };
     return http().request({ ...options, host: backend.host, port: backend.port, setHost: false });
   }
 
   /** Opens a dedicated connection. Rejects with an OutboundError. */
   async open(
     backend: Backend,
-    { signal, isDirect }: { signal?: AbortSignal | undefined; isDirect?: boolean | undefined } = {},
+    { signal, use }: { signal?: AbortSignal | undefined; use?: DirectUse | undefined } = {},
   ): Promise<Duplex> {
     const { dialer, credentials } = this.#options;
     const target = { host: backend.host, port: backend.port, signal };
     const isWorkload = backend.peer === 'workload';
-    if (isDirect && backend.scheme === 'https' && (isWorkload || credentials())) {
-      const direct = await this.#openDirect(target, backend, isWorkload ? undefined : this.#currentClient());
+    if (use && backend.scheme === 'https' && (isWorkload || credentials())) {
+      const client = isWorkload ? undefined : this.#currentClient();
+      const direct = await this.#openDirect(target, backend, { client, use });
       if (direct) return direct;
     }
     const raw = await dialer.dial(target);
@@ -153,21 +150,26 @@ export class NodeConnections {
     return { shared, alone };
   }
 
-  async #connect({ backend, isDirect, opening: signal }: OpeningOptions, done: Done): Promise<void> {
+  async #connect({ backend, direct: use, opening: signal }: OpeningOptions, done: Done): Promise<void> {
     try {
-      done(null, await this.open(backend, { isDirect, signal }));
+      done(null, await this.open(backend, { use, signal }));
     } catch (error) {
       done(asError(error));
     }
   }
 
   /** Returns undefined if the dialer cannot open the connection from this process. */
-  #openDirect(target: DialTarget, backend: Backend, client: Client | undefined): Promise<DirectConnection | undefined> {
+  #openDirect(
+    target: DialTarget,
+    backend: Backend,
+    { client, use }: { client: Client | undefined; use: DirectUse },
+  ): Promise<DirectConnection | undefined> {
     const { dialer } = this.#options;
-    return DirectConnection.open((onread) => {
+    const connect = (onread: OnReadOpts): Promise<TLSSocket> | undefined => {
       const dialed = dialer.dialTls?.(target, { ...tlsOptions(backend, client), onread });
       return dialed?.then((socket) => this.#verified(socket, backend, { client, signal: target.signal }));
-    });
+    };
+    return DirectConnection.open(connect, { holdsBody: use === 'body' });
   }
 
   /** Waits for the handshake, and compares the certificate with the pin. */
@@ -268,7 +270,7 @@ type Done = (error: Error | null, socket?: Duplex) => void;
 /** Passed by `begin`. */
 interface OpeningOptions {
   readonly backend: Backend;
-  readonly isDirect?: boolean;
+  readonly direct?: DirectUse;
   /** Aborts the opening. */
   readonly opening?: AbortSignal;
 }

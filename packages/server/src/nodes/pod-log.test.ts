@@ -147,9 +147,11 @@ test('errors of the kubelet are returned as kube-apiserver returns them', async 
   ];
   for (const [given, code, expected, reason] of cases) {
     status = given;
-    const received = await cluster.request('GET', log);
-    const data = JSON.parse(received.text) as { message: string; reason?: string; code: number };
-    assert.deepEqual([received.status, data.code, data.message, data.reason], [code, code, expected, reason]);
+    for (const path of [log, `${log}?follow=true`]) {
+      const received = await cluster.request('GET', path);
+      const data = JSON.parse(received.text) as { message: string; reason?: string; code: number };
+      assert.deepEqual([received.status, data.code, data.message, data.reason], [code, code, expected, reason]);
+    }
   }
   await cluster.idle();
 });
@@ -165,10 +167,12 @@ test('a serving certificate of another CA or for another address is refused, and
     /the kubelet needs a serving certificate of the CA of this control plane .*, or its Node the annotation hangar\.dev\/kubelet-certificate-sha256$/;
   for (const port of [other.port, wrong.port]) {
     cluster.routes.set(`${nodeAddress}:10250`, port);
-    const { status, text } = await cluster.request('GET', log);
-    assert.equal(status, 500);
-    assert.ok(message(text).startsWith(`Get "${url}": tls: failed to verify certificate: x509: `), text);
-    assert.match(message(text), ways);
+    for (const query of ['', '?follow=true']) {
+      const { status, text } = await cluster.request('GET', `${log}${query}`);
+      assert.equal(status, 500);
+      assert.ok(message(text).startsWith(`Get "${url}${query}": tls: failed to verify certificate: x509: `), text);
+      assert.match(message(text), ways);
+    }
   }
   assert.equal(other.requests.length + wrong.requests.length, 0);
   const skipped = await cluster.request('GET', `${log}?insecureSkipTLSVerifyBackend=true`);

@@ -9,6 +9,7 @@ import { authority, exchange } from './backend-exchange.ts';
 import type { BackendAnswer } from './backend-exchange.ts';
 import { beginningOf } from './beginning.ts';
 import { refusal } from './errors.ts';
+import { passChunked } from './chunked-body.ts';
 import { logOverWebSocket } from './log-websocket.ts';
 import { logOptions } from './log-options.ts';
 import { genericResponse } from './generic-response.ts';
@@ -35,20 +36,20 @@ export async function podLog(call: Call): Promise<Answer> {
   const path = ['containerLogs', info.namespace, info.name, container].map(encodeURIComponent).join('/');
   const target = `/${path}${options.query === '' ? '' : `?${options.query}`}`;
   const headers = { host: authority(backend), 'user-agent': 'hangar' };
+  const upgrade = isWebSocket(call.request) ? call.request.passing?.upgrade : undefined;
+  // Other logs are short and share connections.
+  const direct = options.follow && !upgrade ? 'body' : undefined;
   const answered = await exchange(
     call,
     backend,
-    { method: 'GET', target, headers },
+    { method: 'GET', target, headers, direct },
     { answerTimeoutMs: options.follow ? undefined : answerTimeoutMs },
   ).catch((error: unknown) => {
     throw failed(error, `https://${authority(backend)}${target}`);
   });
   const status = answered.response.statusCode ?? 0;
   if (status < 200 || status > 206) throw await kubeletError(answered, info.name);
-  const upgrade = call.request.passing?.upgrade;
-  return upgrade && isWebSocket(call.request)
-    ? logOverWebSocket(call, upgrade, answered)
-    : streamed(answered, options.follow);
+  return upgrade ? logOverWebSocket(call, upgrade, answered) : streamed(answered, options.follow);
 }
 
 function failed(error: unknown, url: string): unknown {
@@ -58,7 +59,7 @@ function failed(error: unknown, url: string): unknown {
 }
 
 /** Lines of a followed log are endless; the server ends them when it closes. */
-function streamed({ response, end }: BackendAnswer, follow: boolean): Answer {
+function streamed({ response, chunked, end }: BackendAnswer, follow: boolean): Answer {
   return {
     status: 200,
     headers: plainText,
@@ -66,7 +67,8 @@ function streamed({ response, end }: BackendAnswer, follow: boolean): Answer {
       isFinite: !follow,
       start(sink) {
         sink.onClose(end);
-        pass(response, sink);
+        if (chunked) passChunked(chunked, sink);
+        else pass(response, sink);
       },
     },
   };

@@ -31,7 +31,7 @@ export async function upgraded(
   request: BackendRequest,
   upgrade: Upgrade,
 ): Promise<Answer> {
-  const answered = await askForUpgrade(call, backend, { ...request, isDirect: true });
+  const answered = await askForUpgrade(call, backend, { ...request, direct: 'upgrade' });
   return answered.upgraded
     ? untilClosed(joined(upgrade, answered.upgraded, answered.response), answered.end)
     : refused(answered);

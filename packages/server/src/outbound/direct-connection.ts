@@ -16,24 +16,37 @@ export interface Receiver {
 
 type Done = (error?: Error | null) => void;
 
+const headEnd = '\r\n\r\n';
+/** The longest head that node:http accepts. */
+const headBytesMax = 16 * 1024;
+
 /** Each record is read into this buffer and used before the next one of any connection. Longer than a record. */
 let records: Buffer | undefined;
 
 export class DirectConnection extends Duplex {
   readonly socket: TLSSocket;
   #receiver: Receiver | undefined;
+  /** The beginning of the response, until its head is complete. Undefined: nothing is held. */
+  #head: Buffer | undefined;
+  /** The beginning of the body, until `passBody` or `receive`. */
+  #body: Buffer | undefined;
 
-  private constructor(socket: TLSSocket) {
+  private constructor(socket: TLSSocket, holdsBody: boolean) {
     super();
     this.socket = socket;
+    if (holdsBody) this.#head = Buffer.alloc(0);
     socket.on('error', (error) => this.destroy(error));
-    socket.once('end', () => (this.#receiver ? this.#receiver.end() : this.push(null)));
+    socket.once('end', () => this.#ended());
     socket.once('close', () => this.destroy());
   }
 
-  /** `connect` opens the socket with the given option. Returns undefined if `connect` does. */
+  /**
+   * `connect` opens the socket with the given option. Returns undefined if `connect` does. `holdsBody`: the stream ends after the head of
+   * the response until `passBody` or `receive`.
+   */
   static async open(
     connect: (onread: OnReadOpts) => Promise<TLSSocket> | undefined,
+    { holdsBody = false } = {},
   ): Promise<DirectConnection | undefined> {
     let connection: DirectConnection | undefined;
     const callback = (length: number, bytes: Uint8Array): boolean => {
@@ -41,25 +54,65 @@ export class DirectConnection extends Duplex {
       return true;
     };
     const socket = await connect({ buffer: (records ??= Buffer.allocUnsafeSlow(64 * 1024)), callback });
-    return socket && (connection = new DirectConnection(socket));
+    return socket && (connection = new DirectConnection(socket, holdsBody));
   }
 
   /** Passes all further bytes to the receiver. Use `socket` to write, and to pause and resume. */
   receive(receiver: Receiver): void {
-    const rest = this.read() as Buffer | null;
+    const rest = this.#body ?? (this.read() as Buffer | null);
+    this.#body = undefined;
     this.#receiver = receiver;
+    // Before the data, because the receiver may pause.
+    this.socket.resume();
     if (rest) receiver.data(rest);
     if (this.socket.readableEnded) receiver.end();
-    else this.socket.resume();
+  }
+
+  /** Whether the stream ends after the head. */
+  get isBodyHeld(): boolean {
+    return this.#body !== undefined;
+  }
+
+  /** Continues the stream after the head. Not at once: a reader of the head may call it. */
+  passBody(): void {
+    process.nextTick(() => {
+      const body = this.#body;
+      this.#body = undefined;
+      if (!body) return;
+      if (body.length > 0) this.push(body);
+      if (this.socket.readableEnded) this.#ended();
+      else this.socket.resume();
+    });
+  }
+
+  #ended(): void {
+    if (this.#receiver) this.#receiver.end();
+    else if (!this.#body) this.push(null);
   }
 
   #received(bytes: Buffer): void {
     if (this.#receiver) this.#receiver.data(bytes);
+    else if (this.#head) this.#readHead(Buffer.concat([this.#head, bytes]));
+    // A pause has no effect on bytes that are decrypted already.
+    else if (this.#body) this.#body = Buffer.concat([this.#body, bytes]);
     else if (!this.push(Buffer.from(bytes))) this.socket.pause();
   }
 
+  #readHead(read: Buffer): void {
+    const at = read.indexOf(headEnd);
+    if (at < 0 && read.length < headBytesMax) {
+      this.#head = read;
+      return;
+    }
+    this.#head = undefined;
+    if (at < 0) return void this.push(read);
+    this.#body = read.subarray(at + headEnd.length);
+    this.socket.pause();
+    this.push(read.subarray(0, at + headEnd.length));
+  }
+
   override _read(): void {
-    this.socket.resume();
+    if (!this.#body) this.socket.resume();
   }
 
   override _write(bytes: Buffer, _encoding: string, done: Done): void {
