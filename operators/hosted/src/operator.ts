@@ -15,7 +15,7 @@ import { Writes } from './control-plane/writes.ts';
 import { endpointUrl } from './endpoint-url.ts';
 import type { TlsRouteVersion } from './gateway/kinds.ts';
 import { apiServiceHost } from './render/index.ts';
-import type { ClusterObject } from './render/index.ts';
+import type { ClusterObject, KonnectivityPolicy } from './render/index.ts';
 
 export interface HostedOperatorOptions {
   /** The management cluster. Closed by its creator. */
@@ -26,6 +26,8 @@ export interface HostedOperatorOptions {
   readonly tlsRouteVersion?: TlsRouteVersion | undefined;
   /** Type of Services of control planes that do not set one. Absent: LoadBalancer. */
   readonly serviceType?: ServiceType | undefined;
+  /** Absent: `requested`. */
+  readonly konnectivity?: KonnectivityPolicy | undefined;
   /** Whether the operator reaches API servers by their Service, or by their endpoint from outside the cluster. Absent: by Service. */
   readonly reach?: 'service' | 'endpoint' | undefined;
   /** Opens a client of a control plane. Absent: a connection over TLS. */
@@ -67,6 +69,7 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     random,
     writes: new Writes(failpoints),
     serviceType: options.serviceType ?? 'LoadBalancer',
+    konnectivity: options.konnectivity ?? 'requested',
     connect: options.connect ?? ((access) => overTls(access, reach)),
     concurrency: options.concurrency ?? 10,
     ...(tlsRouteVersion ? { tlsRouteVersion } : {}),

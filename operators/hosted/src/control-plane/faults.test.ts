@@ -322,10 +322,10 @@ describe('with a Gateway', () => {
   const listener = { name: 'tls', protocol: 'TLS', port: 443, hostname: '*.example.com', tls: { mode: 'Passthrough' } };
 
   test(
-    'the endpoint has a host name of the listener, and a route leads to the Service',
+    'the endpoint has a host name of the listener, and routes lead to the Service',
     platformWithGateways(async ({ client }) => {
       await client.create(Gateway, { metadata: { ...gateway }, spec: { listeners: [listener] } });
-      await create(client, { gateway });
+      await create(client, { gateway, konnectivityClient: {} });
       const { spec } = await untilReason(client, 'APIServerTLSRoutesReady', 'RouteNotAccepted');
       assert.deepEqual(spec.controlPlaneEndpoint, { host: 'demo.team.example.com', port: 443 });
       const key = { namespace, name: 'demo-apiserver' };
@@ -343,6 +343,13 @@ describe('with a Gateway', () => {
       };
       const status = { parents: [{ parentRef: gateway, conditions: [accepted] }] };
       await client.status.patch(route, key, { type: 'merge', body: { status } });
+      const agents = { namespace, name: 'demo-apiserver-konnectivity' };
+      assert.deepEqual((await client.get(route, agents)).spec, {
+        parentRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', ...gateway }],
+        hostnames: ['konnectivity.demo.team.example.com'],
+        rules: [{ backendRefs: [{ group: '', kind: 'Service', name: 'apiserver-demo', port: 8132 }] }],
+      });
+      await client.status.patch(route, agents, { type: 'merge', body: { status } });
       await untilReady(client);
       const kubeconfig = await client.get(Secret, { namespace, name: 'demo-kubeconfig' });
       assert.match(textIn(kubeconfig, 'value'), /server: https:\/\/demo\.team\.example\.com:443/);

@@ -9,7 +9,7 @@ import type { HostedControlPlane, ServiceType } from '../api/index.ts';
 import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Fault } from '../fault.ts';
 import type { Signer, SignerName } from '../pki/signer.ts';
-import type { ClusterObject, Plane, Rendering } from '../render/index.ts';
+import type { ClusterObject, KonnectivityPolicy, Plane, Rendering } from '../render/index.ts';
 import type { DeploymentReport } from './rollout.ts';
 import type { Writes } from './writes.ts';
 
@@ -22,6 +22,7 @@ export interface World {
   readonly events: Pick<ClusterEvents, 'event'>;
   /** Type of Services if the spec has none. */
   readonly serviceType: ServiceType;
+  readonly konnectivity: KonnectivityPolicy;
   /** Opens a client of the API server of a control plane, as an administrator. Closed by its user. */
   readonly connect: (access: PlaneAccess) => Promise<Client>;
   /** The version of TLSRoute that the management cluster serves. Absent: the Gateway API is not installed. */

@@ -123,7 +123,7 @@ async function begin({
       message: `annotation ${annotations.rendering} is ${version}: this operator supports ${known}`,
     };
   }
-  const plane = planeOf(object, { name, cluster, serviceType: world.serviceType });
+  const plane = planeOf(object, { name, cluster, serviceType: world.serviceType, konnectivity: world.konnectivity });
   const fault = specFault(plane, rendering);
   if (fault) return fault;
   const wanted = { [annotations.rendering]: version, [annotations.clusterName]: name };

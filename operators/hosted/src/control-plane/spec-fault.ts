@@ -3,7 +3,7 @@
 import { asError } from '@hangar/core';
 import { nthAddress } from '@hangar/node-objects';
 import type { Fault } from '../fault.ts';
-import type { Component, Plane, Rendering } from '../render/index.ts';
+import type { Plane, Rendering } from '../render/index.ts';
 
 export function specFault(plane: Plane, rendering: Rendering): Fault | undefined {
   return versionFault(plane, rendering) ?? networkFault(plane) ?? argumentFault(plane, rendering);
@@ -27,18 +27,16 @@ function versionFault({ version, spec }: Plane, { minors }: Rendering): Fault | 
 
 function argumentFault(plane: Plane, rendering: Rendering): Fault | undefined {
   const { etcd, deployment = {} } = plane.spec;
-  const settings: Readonly<Record<Component, { args?: Record<string, string> } | undefined>> = {
+  const settings = {
     etcd,
     'kube-apiserver': deployment.apiServer,
     'kube-controller-manager': deployment.controllerManager,
     'kube-scheduler': deployment.scheduler,
+    'konnectivity-server': deployment.apiServer?.konnectivity,
   };
   const reserved = rendering.reserved(plane);
-  for (const [component, set] of Object.entries(settings) as [
-    Component,
-    { args?: Record<string, string> } | undefined,
-  ][]) {
-    const wrong = Object.keys(set?.args ?? {}).filter((name) => reserved[component].includes(name));
+  for (const component of Object.keys(settings) as (keyof typeof settings)[]) {
+    const wrong = Object.keys(settings[component]?.args ?? {}).filter((name) => reserved[component].includes(name));
     if (wrong.length === 0) continue;
     const message = `the arguments ${wrong.sort().join(', ')} of ${component} are set by the operator: remove them from spec`;
     return { reason: 'ReservedArgument', message };

@@ -55,13 +55,13 @@ export async function issued(
   authority: Pick<Signer, 'certificate' | 'key' | 'chain'>,
   world: World,
 ): Promise<Record<string, string>> {
-  const { commonName, organizations, usage, hosts } = wish;
+  const { commonName, organizations, usage, hosts, days = lifetimeDays } = wish;
   const request: CertificateRequest = {
     commonName,
     usage,
     ...(organizations ? { organizations } : {}),
     ...(hosts ? { hosts } : {}),
-    days: lifetimeOf(authority, lifetimeDays, world.clock.now()),
+    days: lifetimeOf(authority, days, world.clock.now()),
   };
   const { certificate, key } = await pooled.issueCertificate(authority, request, world);
   const chain = certificate + authority.chain;

@@ -17,6 +17,7 @@ const of = plane({
       audit: { policy: { rules: [{ level: 'None' }] }, webhook: { targets: [{ server: 'https://a.example.com' }] } },
     },
   },
+  konnectivityClient: {},
   oidcProviders: { 'https://a.example.com': { audiences: ['a'], claimMappings: { username: 'claims.sub' } } },
 });
 const all = renderAll(renderings.get('1')!, of, {});
@@ -24,6 +25,7 @@ const all = renderAll(renderings.get('1')!, of, {});
 for (const [name, kind, program] of [
   ['demo-etcd', 'StatefulSet', 'etcd'],
   ['demo-apiserver', 'Deployment', 'kube-apiserver'],
+  ['demo-apiserver', 'Deployment', 'konnectivity-server'],
   ['demo-controller-manager', 'Deployment', 'kube-controller-manager'],
   ['demo-scheduler', 'Deployment', 'kube-scheduler'],
 ] as const) {
@@ -31,7 +33,8 @@ for (const [name, kind, program] of [
     const { stdout, stderr } = await run(await tool(program), ['--help'], { maxBuffer: 16 * 1024 * 1024 });
     const known = new Set(Array.from((stdout + stderr).matchAll(/^\s*(?:-\w, )?--([a-z0-9-]+)/gm), ([, flag]) => flag));
     const { template } = objectIn<Deployment | StatefulSet>(all, kind, name).spec!;
-    const args = template.spec!.containers[0]!.args!.map((argument) => /^--([^=]+)=/.exec(argument)![1]!);
+    const container = template.spec!.containers.find((one) => one.name === program)!;
+    const args = container.args!.map((argument) => /^--([^=]+)=/.exec(argument)![1]!);
     assert.ok(args.length >= 5);
     assert.deepEqual(
       args.filter((argument) => !known.has(argument)),

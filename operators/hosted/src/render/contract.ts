@@ -18,6 +18,8 @@ export interface CertificateWish {
   readonly organizations?: readonly string[];
   readonly usage: 'server' | 'client' | 'peer';
   readonly hosts?: readonly string[];
+  /** Absent: 365. A certificate never outlives its authority. */
+  readonly days?: number;
 }
 
 /** Pure functions. `files` is a digest of the files that the program reads only at its start: a change rolls out the pods. */
@@ -25,7 +27,7 @@ export interface Rendering {
   /** Versions of Kubernetes that this rendering supports, as minor versions. */
   readonly minors: readonly number[];
   /** Returns the names of the arguments that users cannot set, because the control plane cannot work without the rendered value. */
-  reserved(plane: Plane): Readonly<Record<Component, readonly string[]>>;
+  reserved(plane: Plane): Readonly<Record<Component | 'konnectivity-server', readonly string[]>>;
   apiService(plane: Plane): Rendered[];
   /** Needs the endpoint. */
   tlsRoutes(plane: Plane, version: TlsRouteVersion): Rendered[];

@@ -15,6 +15,8 @@ export * from './contract.ts';
 export * from './names.ts';
 export * from './plane.ts';
 export * from './version.ts';
+export { konnectivity } from './v1/defaults.ts';
+export { konnectivityHost, konnectivityServicePort, konnectivityUser } from './v1/konnectivity.ts';
 export { imageOf } from './v1/workload.ts';
 
 /** By their version, oldest first. */

@@ -51,11 +51,15 @@ export const certificateNames = ({ name }: Pick<Plane, 'name'>) =>
     etcdPeer: `${name}-etcd-peer`,
     controllerManager: `${name}-controller-manager`,
     scheduler: `${name}-scheduler`,
+    konnectivityServer: `${name}-konnectivity-server`,
+    konnectivityClient: `${name}-konnectivity-client`,
   }) as const;
 
 /** ConfigMap with the certificates of all authorities, without keys. */
 export const bundleName = ({ name }: Pick<Plane, 'name'>): string => `${name}-ca-bundle`;
-/** ConfigMap with the kubeconfigs of kube-controller-manager and kube-scheduler. */
+/** ConfigMap with the configuration of connections of the API server into the control plane. */
+export const egressName = ({ name }: Pick<Plane, 'name'>): string => `${name}-egress`;
+/** ConfigMap with the kubeconfigs of kube-controller-manager, kube-scheduler and konnectivity-server. */
 export const componentKubeconfigsName = ({ name }: Pick<Plane, 'name'>): string => `${name}-component-kubeconfigs`;
 /** Secret with the kubeconfig of the administrator, as the contract of Cluster API names it. */
 export const adminKubeconfigName = ({ name }: Pick<Plane, 'name'>): string => `${name}-kubeconfig`;

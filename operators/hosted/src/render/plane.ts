@@ -40,21 +40,29 @@ export interface Plane {
   readonly port: number;
   /** Type of the Service if the spec has none. */
   readonly serviceType: ServiceType;
+  /** Whether the API server reaches nodes through konnectivity agents. */
+  readonly hasKonnectivity: boolean;
   /** Address for clients. Absent: not known yet. */
   readonly endpoint?: ControlPlaneEndpoint | undefined;
 }
+
+/** `always`: every control plane has konnectivity. `requested`: those whose spec has settings of its servers or agents. */
+export type KonnectivityPolicy = 'always' | 'requested';
 
 export interface PlaneOptions {
   readonly name: string;
   readonly cluster?: ClusterObject | undefined;
   readonly serviceType: ServiceType;
+  /** Absent: `requested`. */
+  readonly konnectivity?: KonnectivityPolicy | undefined;
 }
 
 const defaultNetwork = { services: '10.96.0.0/12', pods: '10.244.0.0/16', domain: 'cluster.local' };
 const defaultPort = 6443;
 
 /** Throws `InvalidVersion`. */
-export function planeOf(hostedControlPlane: HostedControlPlane, { name, cluster, serviceType }: PlaneOptions): Plane {
+export function planeOf(hostedControlPlane: HostedControlPlane, options: PlaneOptions): Plane {
+  const { name, cluster, serviceType, konnectivity = 'requested' } = options;
   const { spec, metadata } = hostedControlPlane;
   const { clusterNetwork = {}, controlPlaneEndpoint = {} } = cluster?.spec ?? {};
   const { host, port } = controlPlaneEndpoint;
@@ -72,6 +80,10 @@ export function planeOf(hostedControlPlane: HostedControlPlane, { name, cluster,
     },
     port: clusterNetwork.apiServerPort || defaultPort,
     serviceType: spec.service?.type ?? (spec.gateway ? 'ClusterIP' : serviceType),
+    hasKonnectivity:
+      konnectivity === 'always' ||
+      spec.konnectivityClient !== undefined ||
+      spec.deployment?.apiServer?.konnectivity !== undefined,
     endpoint: ofCluster ?? spec.controlPlaneEndpoint,
   };
 }

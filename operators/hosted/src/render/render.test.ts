@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
 import type { ConfigMap, PodSpec, Secret, Service } from '@hangar/client/kinds/core-v1';
@@ -258,6 +259,56 @@ describe('settings of the API server', () => {
   });
 });
 
+describe('konnectivity', () => {
+  const tunnelled = plane({ konnectivityClient: {} });
+
+  test('exists if the spec has settings of its agents or servers, or if the operator wants it always', () => {
+    const options = { name: 'demo', serviceType: 'NodePort' as const };
+    assert.equal(plane().hasKonnectivity, false);
+    assert.equal(tunnelled.hasKonnectivity, true);
+    assert.equal(withApiServer({ konnectivity: {} }).hasKonnectivity, true);
+    assert.equal(planeOf(hostedControlPlane(), { ...options, konnectivity: 'always' }).hasKonnectivity, true);
+    assert.deepEqual(policyOf(tunnelled, 'apiserver').ingress, [
+      { ports: [6443, 8132].map((port) => ({ protocol: 'TCP', port })) },
+    ]);
+  });
+
+  test('a server runs beside each API server, which uses its socket', () => {
+    const { containers } = podOf(tunnelled, 'apiserver');
+    const server = containers.find(({ name }) => name === 'konnectivity-server')!;
+    assert.equal(server.image, 'registry.k8s.io/kas-network-proxy/proxy-server:v0.36.0');
+    const socket = server.args!.find((one) => one.startsWith('--uds-name='))!.slice('--uds-name='.length);
+    assert.ok(containers[0]!.args!.includes('--egress-selector-config-file=/etc/kubernetes/egress/egress.yaml'));
+    const { data } = objectIn<ConfigMap>(all(tunnelled), 'ConfigMap', 'demo-egress');
+    assert.deepEqual(JSON.parse(data!['egress.yaml']!), {
+      apiVersion: 'apiserver.k8s.io/v1beta1',
+      kind: 'EgressSelectorConfiguration',
+      egressSelections: [
+        { name: 'cluster', connection: { proxyProtocol: 'GRPC', transport: { uds: { udsName: socket } } } },
+      ],
+    });
+    for (const { volumeMounts } of containers) {
+      const shared = volumeMounts!.find(({ name }) => name === 'konnectivity')!;
+      assert.equal(shared.mountPath, dirname(socket));
+      assert.notEqual(shared.readOnly, true);
+    }
+  });
+
+  test('the spec sets image, resources and arguments of the server', () => {
+    const konnectivity = {
+      image: { registry: 'registry.example.com' },
+      resources: { requests: { cpu: '1' } },
+      args: { 'proxy-strategies': 'default', v: '4' },
+    };
+    const { containers } = podOf(withApiServer({ konnectivity }), 'apiserver');
+    const server = containers.find(({ name }) => name === 'konnectivity-server')!;
+    assert.equal(server.image, 'registry.example.com/kas-network-proxy/proxy-server:v0.36.0');
+    assert.deepEqual(server.resources, konnectivity.resources);
+    assert.ok(server.args!.includes('--proxy-strategies=default'));
+    assert.ok(server.args!.includes('--v=4'));
+  });
+});
+
 describe('the Service of the API server', () => {
   const serviceOf = (spec: Parameters<typeof plane>[0]) =>
     objectIn<Service>(rendering.apiService(plane(spec)), 'Service', 'apiserver-demo');
@@ -318,7 +369,7 @@ test('the output of a released rendering does not change', () => {
   assert.equal(newestRendering, '1');
   assert.equal(
     digest,
-    'd91c1fc047f03ef1b3cad2d349c117dd5057499d18f42897a03e8d85fb836e8c',
+    'a1bf822c15ff285388f137956f7cacff588f6ff7a45f0dfd5b72f50f63a23f47',
     'the rendering is not released yet: update the digest; later, add a version',
   );
 });

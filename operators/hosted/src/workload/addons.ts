@@ -1,20 +1,27 @@
-/** kube-proxy and CoreDNS, with the images of kubeadm. */
+/** kube-proxy and CoreDNS with the images of kubeadm, and konnectivity agents. */
 
 import { corednsObjects, kubeProxyObjects } from '@hangar/node-objects';
-import type { PodSettings } from '@hangar/node-objects';
 import { labels } from '../api/index.ts';
-import type { PodSpec } from '../api/index.ts';
 import { imageOf } from '../render/index.ts';
 import type { Plane, Rendered } from '../render/index.ts';
+import { konnectivityObjects } from './konnectivity.ts';
 import { proxyConfiguration } from './kube-proxy-configuration.ts';
+import { podSettings } from './pod-settings.ts';
 
 /** Tag of the CoreDNS image by the minor version of Kubernetes, as kubeadm has them. */
 const corednsTags: Readonly<Record<number, string>> = { 33: 'v1.12.0', 34: 'v1.12.1', 35: 'v1.13.1', 36: 'v1.14.2' };
 
-/** `server`: the URL that nodes join. */
-export const addonsOf = (plane: Plane, server: string): Rendered[] => [
+export interface Servers {
+  /** The URL that nodes join. */
+  readonly server: string;
+  /** The URL that konnectivity agents connect to. Absent: the control plane has no konnectivity. */
+  readonly konnectivity: string | undefined;
+}
+
+export const addonsOf = (plane: Plane, { server, konnectivity }: Servers): Rendered[] => [
   ...labelled('kube-proxy', kubeProxy(plane, server)),
   ...labelled('coredns', coredns(plane)),
+  ...(konnectivity === undefined ? [] : labelled('konnectivity', konnectivityObjects(plane, konnectivity))),
 ];
 
 const labelled = (addon: string, all: readonly Rendered[]): Rendered[] =>
@@ -36,10 +43,3 @@ function coredns({ spec, version, network }: Plane): Rendered[] {
   const image = imageOf(settings.image, { repository: 'coredns/coredns', tag: corednsTags[version.minor]! });
   return corednsObjects({ ...podSettings(settings), args: settings.args, image, network, replicas: settings.replicas });
 }
-
-/** Quantities of the API can be numbers, which Kubernetes accepts. */
-const podSettings = ({ imagePullPolicy, resources, priorityClassName }: PodSpec): PodSettings => ({
-  imagePullPolicy,
-  resources: resources as PodSettings['resources'],
-  priorityClassName,
-});

@@ -11,18 +11,17 @@ import { clusterInfo, joinObjects } from '@hangar/node-objects';
 import { rendered } from '../render/index.ts';
 import type { Plane, Rendered } from '../render/index.ts';
 import { addonsOf } from './addons.ts';
+import type { Servers } from './addons.ts';
 
 const rbacGroup = 'rbac.authorization.k8s.io';
 const admins = 'kubeadm:cluster-admins';
 
-export interface WorkloadOptions {
-  /** The URL that nodes join. */
-  readonly server: string;
+export interface WorkloadOptions extends Servers {
   /** PEM. */
   readonly authority: string;
 }
 
-export const workloadObjects = (plane: Plane, { server, authority }: WorkloadOptions): Rendered[] => [
+export const workloadObjects = (plane: Plane, { server, konnectivity, authority }: WorkloadOptions): Rendered[] => [
   ...joinObjects({
     clusterName: plane.name,
     server,
@@ -40,7 +39,7 @@ export const workloadObjects = (plane: Plane, { server, authority }: WorkloadOpt
     roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'Group', apiGroup: rbacGroup, name: admins }],
   }),
-  ...addonsOf(plane, server),
+  ...addonsOf(plane, { server, konnectivity }),
 ];
 
 /** Kinds of objects that are deleted when the spec no longer contains them. The others have no effect without them. */

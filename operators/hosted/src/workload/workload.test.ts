@@ -7,10 +7,13 @@ import type { Client } from '@hangar/client';
 import { ValidatingWebhookConfiguration } from '@hangar/client/kinds/admissionregistration-v1';
 import { DaemonSet, Deployment } from '@hangar/client/kinds/apps-v1';
 import { ConfigMap, Service } from '@hangar/client/kinds/core-v1';
+import { ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
 import { findCondition } from '@hangar/runtime';
 import { HostedControlPlane } from '../api/index.ts';
+import { plane } from '../render/testing/planes.ts';
 import { namespace, startTestPlatform } from '../testing/platform.ts';
 import { until, untilReady, untilReason } from '../testing/until.ts';
+import { konnectivityUrl } from './konnectivity.ts';
 import { proxyConfiguration } from './kube-proxy-configuration.ts';
 
 const key = { namespace, name: 'demo' };
@@ -99,6 +102,40 @@ test('a webhook of the tenant that rejects everything is named, and the setup co
   await change(client, { coredns: { replicas: 1 } });
   await untilReady(client);
   await inside.get(ConfigMap, system('kubeadm-config'));
+});
+
+test('konnectivity agents run on each node, or as a Deployment with a number of replicas', async () => {
+  await using platform = await startTestPlatform();
+  platform.start();
+  const { client, inside } = platform;
+  await create(client, { konnectivityClient: { args: { v: '4' } } });
+  await untilReady(client);
+  const daemons = await inside.get(DaemonSet, system('konnectivity-agent'));
+  const [container] = daemons.spec!.template.spec!.containers;
+  assert.equal(container!.image, 'registry.k8s.io/kas-network-proxy/proxy-agent:v0.36.0');
+  for (const argument of ['--proxy-server-host=apiserver-demo.team.svc', '--proxy-server-port=8132', '--v=4']) {
+    assert.ok(container!.args!.includes(argument), argument);
+  }
+  const { roleRef } = await inside.get(ClusterRoleBinding, { name: 'system:konnectivity-server' });
+  assert.equal(roleRef.name, 'system:auth-delegator');
+  await change(client, { konnectivityClient: { replicas: 2 } });
+  await untilObserved(client);
+  assert.equal((await inside.get(Deployment, system('konnectivity-agent'))).spec!.replicas, 2);
+  assert.equal(await find(inside, DaemonSet, system('konnectivity-agent')), undefined);
+});
+
+test('agents connect to the port of the Service, to its node port, or to a host name of the Gateway', () => {
+  const service = { spec: { ports: [{ name: 'konnectivity', port: 8132, nodePort: 30_132 }] } } as Service;
+  const at = (spec: Parameters<typeof plane>[0], host = '192.0.2.1') =>
+    konnectivityUrl(plane({ ...spec, controlPlaneEndpoint: { host, port: 443 } }), service);
+  assert.equal(at({ service: { type: 'LoadBalancer' } }), 'https://192.0.2.1:8132');
+  assert.equal(at({ service: { type: 'NodePort' } }), 'https://192.0.2.1:30132');
+  assert.equal(
+    at({ gateway: { namespace: 'a', name: 'b' } }, 'demo.example.com'),
+    'https://konnectivity.demo.example.com:443',
+  );
+  const pending = plane({ service: { type: 'NodePort' }, controlPlaneEndpoint: { host: '192.0.2.1', port: 30_443 } });
+  assert.equal(konnectivityUrl(pending, undefined), undefined);
 });
 
 test('arguments of kube-proxy become fields of its configuration', () => {

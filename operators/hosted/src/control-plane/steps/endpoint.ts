@@ -6,6 +6,7 @@ import { findCondition, isConditionTrue } from '@hangar/runtime';
 import { HostedControlPlane } from '../../api/index.ts';
 import type { ControlPlaneEndpoint, GatewayReference } from '../../api/index.ts';
 import { isFault } from '../../fault.ts';
+import type { Fault } from '../../fault.ts';
 import { Gateway } from '../../gateway/kinds.ts';
 import type { TlsRoute } from '../../gateway/kinds.ts';
 import { gatewayEndpoint } from '../../gateway/listener.ts';
@@ -105,10 +106,17 @@ export async function apiServerTlsRoutes(pass: Pass): Promise<Verdict | undefine
   const { gateway } = plane.spec;
   if (!gateway) return undefined;
   if (!world.tlsRouteVersion) return gatewayApiMissing;
-  const [route] = rendering.tlsRoutes(plane, world.tlsRouteVersion);
-  const applied = await applyObject<TlsRoute>(pass, route!);
-  if (isFault(applied)) return { ...applied, isPartial: true };
-  const parents = applied.status?.parents ?? [];
+  const faults: Fault[] = [];
+  for (const route of rendering.tlsRoutes(plane, world.tlsRouteVersion)) {
+    const applied = await applyObject<TlsRoute>(pass, route);
+    const fault = isFault(applied) ? applied : routeFault(applied, gateway);
+    if (fault) faults.push(fault);
+  }
+  return faults[0] && { ...faults[0], isPartial: true };
+}
+
+function routeFault({ metadata, status }: TlsRoute, gateway: GatewayReference): Fault | undefined {
+  const parents = status?.parents ?? [];
   if (parents.some(({ conditions }) => isConditionTrue(conditions, 'Accepted'))) return undefined;
   const refused = parents
     .map(({ conditions }) => findCondition(conditions, 'Accepted'))
@@ -116,8 +124,7 @@ export async function apiServerTlsRoutes(pass: Pass): Promise<Verdict | undefine
   const name = JSON.stringify(`${gateway.namespace}/${gateway.name}`);
   return {
     reason: 'RouteNotAccepted',
-    message: `Gateway ${name} has not accepted TLSRoute ${JSON.stringify(applied.metadata.name)}${refused ? `: ${refused.message}` : ''}`,
-    isPartial: true,
+    message: `Gateway ${name} has not accepted TLSRoute ${JSON.stringify(metadata.name)}${refused ? `: ${refused.message}` : ''}`,
   };
 }
 

@@ -3,14 +3,15 @@
  * control plane causes no requests.
  */
 
-import { keyOf } from '@hangar/client';
-import { Secret } from '@hangar/client/kinds/core-v1';
+import { find, keyOf } from '@hangar/client';
+import { Secret, Service } from '@hangar/client/kinds/core-v1';
 import { hasCode } from '@hangar/core';
 import { annotations } from '../../api/index.ts';
 import { endpointUrl } from '../../endpoint-url.ts';
 import { digestOf } from '../../pki/secrets.ts';
-import { adminKubeconfigName, parseVersion } from '../../render/index.ts';
+import { adminKubeconfigName, apiServiceName, parseVersion } from '../../render/index.ts';
 import type { Plane } from '../../render/index.ts';
+import { konnectivityUrl } from '../../workload/konnectivity.ts';
 import { workloadObjects } from '../../workload/objects.ts';
 import { findObject } from '../apply.ts';
 import { applyInside, insideClient, pruneInside } from '../inside.ts';
@@ -27,7 +28,14 @@ export async function workloadSetup(pass: Pass): Promise<Verdict | undefined> {
     return { reason: 'WaitingForAPIServer', message: 'no API server is available yet' };
   }
   const plane = completeVersion(pass);
-  const all = workloadObjects(plane, { server: endpointUrl(plane.endpoint!), authority: authorities!.ca.trusted });
+  const service = await find(pass.client, Service, { namespace: plane.namespace, name: apiServiceName(plane) });
+  const konnectivity = plane.hasKonnectivity ? konnectivityUrl(plane, service) : undefined;
+  if (plane.hasKonnectivity && konnectivity === undefined) {
+    const message = `Service ${JSON.stringify(`${plane.namespace}/${apiServiceName(plane)}`)} has no node port for konnectivity yet`;
+    return { reason: 'WaitingForService', message };
+  }
+  const server = endpointUrl(plane.endpoint!);
+  const all = workloadObjects(plane, { server, konnectivity, authority: authorities!.ca.trusted });
   const digest = digestOf(all.map(({ object }) => object));
   const key = { namespace: plane.namespace, name: adminKubeconfigName(plane) };
   const secret = await findObject(pass, Secret, key);

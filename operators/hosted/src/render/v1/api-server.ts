@@ -19,6 +19,14 @@ import type { Plane } from '../plane.ts';
 import { auditArguments, auditProxyContainers } from './audit.ts';
 import { folders, ports } from './defaults.ts';
 import { etcdReplicas } from './etcd.ts';
+import {
+  egressConfiguration,
+  egressFile,
+  konnectivityMounts,
+  konnectivityServer,
+  konnectivityServicePort,
+  konnectivityVolumes,
+} from './konnectivity.ts';
 import { networkPolicies } from './network-policies.ts';
 import { isPublicAddress } from '../../addresses.ts';
 import {
@@ -34,12 +42,6 @@ import {
 
 const component = 'kube-apiserver';
 
-/**
- * The hook that creates the default roles needs at least three seconds, because its requests are limited to 50 per second. Only the first
- * start creates them: later API servers find them. Administrators do not need them, and controllers retry until they exist.
- */
-const excluded = 'exclude=poststarthook/rbac/bootstrap-roles';
-
 export function apiService(plane: Plane): Rendered[] {
   const { annotations, loadBalancerClass } = plane.spec.service ?? {};
   const type = plane.serviceType;
@@ -50,7 +52,10 @@ export function apiService(plane: Plane): Rendered[] {
         type,
         ...(type === 'LoadBalancer' && loadBalancerClass ? { loadBalancerClass } : {}),
         selector: selectorOf(plane, component),
-        ports: [{ name: 'api', port: plane.port, targetPort: 'api', protocol: 'TCP' }],
+        ports: [
+          { name: 'api', port: plane.port, targetPort: 'api', protocol: 'TCP' },
+          ...(plane.hasKonnectivity ? [konnectivityServicePort] : []),
+        ],
       },
     }),
   ];
@@ -86,6 +91,7 @@ export function reservedApiServerArguments(plane: Plane): Record<string, string>
     'requestheader-username-headers': 'X-Remote-User',
     'service-account-key-file': `${pki}/sa.pub`,
     'service-account-signing-key-file': `${pki}/sa.key`,
+    ...(plane.hasKonnectivity ? { 'egress-selector-config-file': egressFile } : {}),
     'service-cluster-ip-range': plane.network.serviceCidrs.join(','),
     ...(hasProviders(plane) ? { 'authentication-config': `${folders.authentication}/config.yaml` } : {}),
   };
@@ -122,11 +128,12 @@ export function apiServer(plane: Plane, files: string): Rendered[] {
     ports: { api: plane.port },
     mounts: [
       mountOf('pki', folders.pki),
+      ...(plane.hasKonnectivity ? konnectivityMounts : []),
       ...(settings?.audit ? [mountOf('audit', folders.audit)] : []),
       ...(hasProviders(plane) ? [mountOf('authentication', folders.authentication)] : []),
       ...mounts,
     ],
-    probes: { scheme: 'HTTPS', port: plane.port, live: `/livez?${excluded}`, ready: `/readyz?${excluded}` },
+    probes: { scheme: 'HTTPS', port: plane.port, live: '/livez', ready: '/readyz' },
   });
   const sidecars = auditProxyContainers(plane);
   const template = podTemplate({
@@ -134,9 +141,10 @@ export function apiServer(plane: Plane, files: string): Rendered[] {
     component,
     settings,
     initContainers: sidecars,
-    containers: [container],
+    containers: [container, ...(plane.hasKonnectivity ? [konnectivityServer(plane)] : [])],
     volumes: [
       pkiVolume(plane),
+      ...(plane.hasKonnectivity ? konnectivityVolumes(plane) : []),
       ...(settings?.audit ? [{ name: 'audit', secret: { secretName: auditName(plane), defaultMode: 0o440 } }] : []),
       ...(hasProviders(plane) ? [{ name: 'authentication', configMap: { name: authenticationName(plane) } }] : []),
       ...(sidecars.length > 0 ? [{ name: 'tmp', emptyDir: {} }] : []),
@@ -156,6 +164,7 @@ export function apiServer(plane: Plane, files: string): Rendered[] {
         template,
       },
     }),
+    ...(plane.hasKonnectivity ? [egressConfiguration(plane)] : []),
     disruptionBudget(plane, component),
     networkPolicies.apiServer(plane),
   ];

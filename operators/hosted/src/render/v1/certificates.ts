@@ -1,10 +1,14 @@
 /** The certificates of the components, with the names of kubeadm. */
 
+import { isIP } from 'node:net';
 import { nthAddress } from '@hangar/node-objects';
 import type { CertificateWish } from '../contract.ts';
 import { apiServiceHost, apiServiceName, certificateNames, etcdMembers } from '../names.ts';
 import type { Plane } from '../plane.ts';
 import { etcdReplicas } from './etcd.ts';
+import { konnectivityHost, konnectivityUser } from './konnectivity.ts';
+
+const konnectivityDays = 3650;
 
 export function certificates(plane: Plane): CertificateWish[] {
   const names = certificateNames(plane);
@@ -43,6 +47,7 @@ export function certificates(plane: Plane): CertificateWish[] {
     },
     { ...client, secret: names.controllerManager, authority: 'ca', commonName: 'system:kube-controller-manager' },
     { ...client, secret: names.scheduler, authority: 'ca', commonName: 'system:kube-scheduler' },
+    ...(plane.hasKonnectivity ? konnectivityCertificates(plane) : []),
   ];
 }
 
@@ -66,6 +71,29 @@ function apiServerHosts(plane: Plane): string[] {
     ]),
   ];
 }
+
+function konnectivityCertificates(plane: Plane): CertificateWish[] {
+  const names = certificateNames(plane);
+  return [
+    {
+      secret: names.konnectivityServer,
+      authority: 'ca',
+      commonName: 'konnectivity-server',
+      usage: 'server',
+      hosts: konnectivityHosts(plane),
+      // konnectivity-server reads its certificate only at its start. A new authority starts the pods again.
+      days: konnectivityDays,
+    },
+    { usage: 'client', secret: names.konnectivityClient, authority: 'ca', commonName: konnectivityUser },
+  ];
+}
+
+/** Agents use the address of the API server, or a host name of their own below it. */
+const konnectivityHosts = (plane: Plane): string[] => [
+  ...withDomain([apiServiceHost(plane)]),
+  ...(plane.endpoint ? [plane.endpoint.host] : []),
+  ...(plane.endpoint && isIP(plane.endpoint.host) === 0 ? [konnectivityHost(plane.endpoint.host)] : []),
+];
 
 /** Names of Services with and without the domain of the management cluster, whose default is the only one that is supported. */
 const withDomain = (hosts: readonly string[]): string[] => hosts.flatMap((host) => [host, `${host}.cluster.local`]);

@@ -16,12 +16,14 @@ import {
 } from '../names.ts';
 import type { Plane } from '../plane.ts';
 import { folders, ports } from './defaults.ts';
+import { konnectivityContainer } from './konnectivity.ts';
 import { networkPolicies } from './network-policies.ts';
 import {
   argumentsOf,
   containerOf,
   disruptionBudget,
   filesVolume,
+  kubeconfigFile,
   metadataOf,
   mountOf,
   podTemplate,
@@ -29,8 +31,6 @@ import {
 } from './workload.ts';
 
 type Controller = 'kube-controller-manager' | 'kube-scheduler';
-
-const kubeconfigFile = (component: Controller): string => `${component}.conf`;
 
 /**
  * The kubeconfigs name files instead of containing certificates: the programs read the files again, so renewed certificates need no
@@ -54,7 +54,11 @@ export function componentKubeconfigs(plane: Plane): Rendered[] {
     undefined,
     2,
   );
-  const components: readonly Controller[] = ['kube-controller-manager', 'kube-scheduler'];
+  const components = [
+    'kube-controller-manager',
+    'kube-scheduler',
+    ...(plane.hasKonnectivity ? [konnectivityContainer] : []),
+  ];
   return [
     rendered(ConfigMap, {
       metadata: metadataOf(plane, componentKubeconfigsName(plane)),

@@ -31,6 +31,9 @@ export const ports = {
   etcdMetrics: 2381,
   controllerManager: 10_257,
   scheduler: 10_259,
+  konnectivityAgents: 8132,
+  konnectivityAdmin: 8133,
+  konnectivityHealth: 8134,
 };
 
 export const folders = {
@@ -38,8 +41,17 @@ export const folders = {
   kubeconfigs: '/etc/kubernetes/kubeconfigs',
   audit: '/etc/kubernetes/audit',
   authentication: '/etc/kubernetes/authentication',
+  egress: '/etc/kubernetes/egress',
+  konnectivity: '/run/konnectivity',
   etcdData: '/var/lib/etcd',
 } as const;
+
+/** Images of konnectivity. Servers and agents of all versions work with all supported versions of Kubernetes. */
+export const konnectivity = {
+  server: 'kas-network-proxy/proxy-server',
+  agent: 'kas-network-proxy/proxy-agent',
+  tag: 'v0.36.0',
+};
 
 /** The image that sends audit events to several targets. */
 export const auditProxy = { repository: 'nginxinc/nginx-unprivileged', registry: 'docker.io', tag: '1.29-alpine' };

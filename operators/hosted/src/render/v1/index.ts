@@ -15,6 +15,7 @@ import {
 } from './controllers.ts';
 import { etcdTags } from './defaults.ts';
 import { etcd, reservedEtcdArguments } from './etcd.ts';
+import { reservedKonnectivityArguments } from './konnectivity.ts';
 import { tlsRoutes } from './tls-route.ts';
 
 export const rendering: Rendering = {
@@ -24,6 +25,7 @@ export const rendering: Rendering = {
     'kube-apiserver': Object.keys(reservedApiServerArguments(plane)),
     'kube-controller-manager': Object.keys(reservedControllerManagerArguments(plane)),
     'kube-scheduler': Object.keys(reservedSchedulerArguments()),
+    'konnectivity-server': Object.keys(reservedKonnectivityArguments()),
   }),
   apiService,
   tlsRoutes,

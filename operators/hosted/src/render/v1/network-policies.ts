@@ -4,7 +4,7 @@
  * | pods                    | from                                        | to                        |
  * |-------------------------|---------------------------------------------|---------------------------|
  * | etcd                    | kube-apiserver (2379), etcd (2379 and 2380) | etcd, DNS                 |
- * | kube-apiserver          | everywhere (API port)                       | not limited: webhooks, issuers and kubelets can be anywhere |
+ * | kube-apiserver          | everywhere (API port, konnectivity agents)  | not limited: webhooks, issuers and kubelets can be anywhere |
  * | kube-controller-manager | nowhere                                     | kube-apiserver, DNS       |
  * | kube-scheduler          | nowhere                                     | kube-apiserver, DNS       |
  */
@@ -51,7 +51,10 @@ export const networkPolicies = {
       ],
       egress: [{ to: [peer(plane, 'etcd')], ports: tcp(ports.etcdClient, ports.etcdPeer) }, dns],
     }),
-  apiServer: (plane: Plane): Rendered => policy(plane, 'kube-apiserver', { ingress: [{ ports: tcp(plane.port) }] }),
+  apiServer: (plane: Plane): Rendered =>
+    policy(plane, 'kube-apiserver', {
+      ingress: [{ ports: tcp(plane.port, ...(plane.hasKonnectivity ? [ports.konnectivityAgents] : [])) }],
+    }),
   controllerManager: (plane: Plane): Rendered => clientPolicy(plane, 'kube-controller-manager'),
   scheduler: (plane: Plane): Rendered => clientPolicy(plane, 'kube-scheduler'),
 };

@@ -166,4 +166,7 @@ export const filesVolume = (name: string, sources: readonly Files[]): Volume => 
   },
 });
 
+/** Name of a kubeconfig in its ConfigMap. */
+export const kubeconfigFile = (component: string): string => `${component}.conf`;
+
 export const mountOf = (name: string, mountPath: string): VolumeMount => ({ name, mountPath, readOnly: true });
