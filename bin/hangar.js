@@ -54,15 +54,20 @@ function setServerFlags() {
 // Loads the server or the client commands. A client command must not load the server.
 function loaded(args) {
   if (isControllerManager(args)) return import('@hangar/controller-manager');
+  if (isHostedOperator(args)) return import('@hangar/hosted-operator-program');
   return isPlatform(args) ? import('@hangar/platform/main') : import('@hangar/cli/main');
 }
 
 function isServer(args) {
-  return isControllerManager(args) || isPlatform(args);
+  return isControllerManager(args) || isHostedOperator(args) || isPlatform(args);
 }
 
 function isControllerManager([first]) {
   return first === 'controller-manager';
+}
+
+function isHostedOperator([first]) {
+  return first === 'hosted-operator';
 }
 
 // Flags without a command were those of `up` before there were commands.

@@ -7,7 +7,7 @@ import { root } from './packages.ts';
 import type { Manifest } from './packages.ts';
 import { stagedFolder } from './stage.ts';
 
-const programs = ['@hangar/cli', '@hangar/controller-manager', '@hangar/platform'];
+const programs = ['@hangar/cli', '@hangar/controller-manager', '@hangar/hosted-operator-program', '@hangar/platform'];
 
 /** Declarations, source maps and sources of dependencies: no program loads them. */
 const isLoaded = (path: string): boolean => !/\.(?:ts|mts|cts|map)$/.test(path);

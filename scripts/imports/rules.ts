@@ -24,6 +24,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'apps/cli': ['core', 'api', 'client'],
   'apps/console': ['core', 'api', 'client'],
   'apps/controller-manager': ['core', 'api', 'client', 'runtime', 'controllers', 'pki', 'programs'],
+  'apps/hosted-operator': ['core', 'api', 'client', 'runtime', 'hosted-operator'],
   'apps/platform': ['*'],
   examples: ['client', 'runtime', 'server'],
 };

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const patterns = [
   'package.json',
   '{packages,operators,apps,examples}/*/package.json',
-  'apps/{platform,controller-manager}/src/version.ts',
+  'apps/{platform,controller-manager,hosted-operator}/src/version.ts',
   'packages/client/src/rest/caller.ts',
   'deploy/image/{Containerfile,controller-manager.Containerfile}',
   'deploy/charts/*/Chart.yaml',

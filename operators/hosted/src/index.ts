@@ -8,6 +8,8 @@
  *   gateway/         the Gateway API: listeners, endpoints
  *   workload/        objects inside the control plane
  *   operator.ts      the controller on one manager
+ *   admission.ts     the validating webhook
+ *   served-apis.ts   the optional APIs of a management cluster
  *   rbac.ts          the rights that it needs
  */
 
@@ -16,6 +18,9 @@ export { HostedError } from './errors.ts';
 export type { HostedErrorCode } from './errors.ts';
 export { definitions } from './api/generated/index.ts';
 export * from './render/index.ts';
+export { hostedWebhooks } from './admission.ts';
 export { hostedOperator } from './operator.ts';
 export type { HostedOperatorOptions } from './operator.ts';
 export { clusterApiRules, electionRules, gatewayRules, hostedRules } from './rbac.ts';
+export { servedApis } from './served-apis.ts';
+export type { ServedApis } from './served-apis.ts';

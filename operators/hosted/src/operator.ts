@@ -7,6 +7,7 @@ import type { Clock, Failpoints, Random } from '@hangar/core';
 import { kubeconfig } from '@hangar/pki';
 import { allTransforms, Manager, withoutLastApplied, withoutManagedFields } from '@hangar/runtime';
 import type { LeaderElectionOptions, ListenOptions, MetricsRegistry } from '@hangar/runtime';
+import type { WebhookServer } from '@hangar/runtime/webhooks';
 import type { ServiceType } from './api/index.ts';
 import { clusterApiGroup } from './api/index.ts';
 import { addHostedController, hostedCaches } from './control-plane/controller.ts';
@@ -20,6 +21,8 @@ import type { ClusterObject, KonnectivityPolicy } from './render/index.ts';
 export interface HostedOperatorOptions {
   /** The management cluster. Closed by its creator. */
   readonly management: Client;
+  /** The namespace whose control planes are reconciled. Absent: all namespaces. */
+  readonly namespace?: string | undefined;
   /** The version of Cluster API that the management cluster serves. Absent: Cluster API is not installed. */
   readonly clusterApi?: 'v1beta1' | 'v1beta2' | undefined;
   /** The version of TLSRoute that the management cluster serves. Absent: the Gateway API is not installed. */
@@ -36,6 +39,8 @@ export interface HostedOperatorOptions {
   readonly concurrency?: number | undefined;
   /** Absent: this process works without leader election. */
   readonly leaderElection?: LeaderElectionOptions | undefined;
+  /** Runs with the manager, on replicas without leadership as well. Absent: no webhooks. */
+  readonly webhooks?: WebhookServer | undefined;
   readonly metrics?: ListenOptions | false | undefined;
   readonly health?: ListenOptions | false | undefined;
   readonly registry?: MetricsRegistry | undefined;
@@ -50,12 +55,21 @@ const lean = { transform: allTransforms(withoutManagedFields, withoutLastApplied
 
 /** Starts nothing before `run`. The definitions must be installed by then. */
 export function hostedOperator(options: HostedOperatorOptions): Manager {
-  const { management, clock = systemClock, random = systemRandom, leaderElection, registry } = options;
+  const {
+    management,
+    namespace,
+    clock = systemClock,
+    random = systemRandom,
+    leaderElection,
+    registry,
+    webhooks,
+  } = options;
   const { metrics = false, health = metrics, reach = 'service', failpoints, clusterApi, tlsRouteVersion } = options;
   const log = options.log ?? new Logger({ level: 'info', format: 'text', clock });
+  const cached = { ...lean, ...(namespace === undefined ? {} : { namespace }) };
   const manager = new Manager({
     client: management,
-    cache: { defaults: lean, byKind: hostedCaches(tlsRouteVersion).map((kind) => ({ ...lean, ...kind })) },
+    cache: { defaults: cached, byKind: hostedCaches(tlsRouteVersion).map((kind) => ({ ...cached, ...kind })) },
     metrics,
     health,
     clock,
@@ -63,6 +77,7 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     log,
     ...(leaderElection ? { leaderElection } : {}),
     ...(registry ? { registry } : {}),
+    ...(webhooks ? { webhooks } : {}),
   });
   addHostedController(manager, {
     clock,

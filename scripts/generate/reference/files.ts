@@ -5,6 +5,7 @@ import { retainedKind } from '../../../packages/server/src/tenancy/retained/kind
 import { definitions } from '../../../operators/controlplane/src/api/generated/index.ts';
 import { describeCommands } from '../../../apps/cli/src/describe-commands.ts';
 import { flagGroups as controllerManagerFlags } from '../../../apps/controller-manager/src/options/flags.ts';
+import { hostedOperatorFlagGroups } from '../../../apps/hosted-operator/src/options.ts';
 import { operatorFlagGroups } from '../../../apps/platform/src/operator/options.ts';
 import { flagGroups as platformFlags } from '../../../apps/platform/src/options/options.ts';
 import { platformCommands } from '../../../apps/cli/src/platform-commands.ts';
@@ -30,6 +31,11 @@ export function generateReference(): GeneratedFiles {
       summary:
         'run the controllers of Kubernetes for every registered cluster; every other flag of kube-controller-manager is passed on to each of them',
       groups: controllerManagerFlags,
+    },
+    {
+      name: 'hosted-operator',
+      summary: 'run the operator of hosted control planes, against a management cluster',
+      groups: hostedOperatorFlagGroups,
     },
   ];
   const { summary } = platformCommands.find(({ name }) => name === 'pki')!;
