@@ -26,6 +26,12 @@ test('agnhost is stamped with the version of its set', () => {
   assert.equal(stamp['main.Version'], 'v1.36.4');
 });
 
+test('clusterctl is stamped with the version that it requires', () => {
+  const stamp = sets['cluster-api'].stamp({ version: 'v1.14.2', time: '2026-01-02T03:04:05Z' });
+  assert.equal(stamp['sigs.k8s.io/cluster-api/version.gitVersion'], 'v1.14.2');
+  assert.equal(stamp['sigs.k8s.io/cluster-api/version.gitMinor'], '14');
+});
+
 test("etcd's download is the archive of the platform", () => {
   assert.deepEqual(catalogue.etcd.download('v3.6.1', { os: 'linux', arch: 'arm64' }), {
     url: 'https://github.com/etcd-io/etcd/releases/download/v3.6.1/etcd-v3.6.1-linux-arm64.tar.gz',

@@ -104,11 +104,13 @@ export const sets = {
   },
   kcp: { folder: 'kcp', module: 'github.com/kcp-dev/kcp', stamp: kcpStamp },
   konnectivity: { folder: 'konnectivity', module: 'sigs.k8s.io/apiserver-network-proxy' },
+  'cluster-api': { folder: 'cluster-api', module: 'sigs.k8s.io/cluster-api', stamp: clusterApiStamp },
   'metrics-server': { folder: 'metrics-server', module: 'sigs.k8s.io/metrics-server', stamp: kubernetesStamp },
 } as const satisfies Record<string, GoSet>;
 
 const etcdVersions: AcceptedVersions = { from: '3.5' };
 const kubernetesVersions: AcceptedVersions = { from: '1.36', before: '1.37' };
+const clusterApiVersions: AcceptedVersions = { from: '1.14', before: '1.15' };
 
 export const catalogue = {
   etcd: {
@@ -180,6 +182,16 @@ export const catalogue = {
     executable: 'metrics-server',
     accepted: { from: '0.7', before: '0.9' },
     go: { set: sets['metrics-server'], package: 'sigs.k8s.io/metrics-server/cmd/metrics-server' },
+  },
+  'cluster-api-core': clusterApiManager('cluster-api-core', 'core'),
+  'cluster-api-bootstrap-kubeadm': clusterApiManager('cluster-api-bootstrap-kubeadm', 'bootstrap/kubeadm'),
+  clusterctl: {
+    name: 'clusterctl',
+    executable: 'clusterctl',
+    versionArguments: ['version', '--output=short'],
+    accepted: clusterApiVersions,
+    go: { set: sets['cluster-api'], package: `${sets['cluster-api'].module}/cmd/clusterctl` },
+    download: clusterctlDownload,
   },
   containerd: containerdProgram('containerd'),
   'containerd-shim-runc-v2': { ...containerdProgram('containerd-shim-runc-v2'), versionArguments: ['-v'] },
@@ -317,6 +329,16 @@ function konnectivity(name: string, command: string): Program {
   };
 }
 
+/** In its image each manager is named `manager`. That name is too general for a program on PATH. */
+function clusterApiManager(name: string, folder: string): Program {
+  return {
+    name,
+    executable: name,
+    accepted: clusterApiVersions,
+    go: { set: sets['cluster-api'], package: `${sets['cluster-api'].module}/${folder}` },
+  };
+}
+
 function containerdProgram(name: string): Program {
   return {
     name,
@@ -364,6 +386,15 @@ function kubernetesStampWithTestImages(release: Release): Record<string, string>
   return { ...kubernetesStamp(release), 'main.Version': release.version };
 }
 
+/** clusterctl reads the contract of its own version. An unstamped program has none. */
+function clusterApiStamp({ version, time }: Release): Record<string, string> {
+  const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
+  const values = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: 'clean', buildDate: time };
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [`sigs.k8s.io/cluster-api/version.${key}`, value]),
+  );
+}
+
 /** kcp reports the version of its Kubernetes, then its own version. */
 function kcpStamp({ version, time }: Release): Record<string, string> {
   return kubernetesStamp({ version: `${kubernetesOfKcp}+kcp-${version}`, time });
@@ -392,6 +423,11 @@ function kubernetesDownload(executable: string) {
 function e2eDownload(version: string, { os, arch }: Platform): Download {
   const url = `https://dl.k8s.io/release/${version}/kubernetes-test-${os}-${arch}.tar.gz`;
   return { url, checksumUrl: `${url}.sha256`, member: 'kubernetes/test/bin/e2e.test' };
+}
+
+function clusterctlDownload(version: string, { os, arch }: Platform): Download {
+  const release = `https://github.com/kubernetes-sigs/cluster-api/releases/download/${version}`;
+  return { url: `${release}/clusterctl-${os}-${arch}`, checksumUrl: `${release}/clusterctl-${os}-${arch}.sha256` };
 }
 
 function helmDownload(version: string, { os, arch }: Platform): Download {
