@@ -6,6 +6,7 @@
  *   pki/             authorities, certificates and kubeconfigs in Secrets
  *   control-plane/   the reconciler: its README lists the phases
  *   gateway/         the Gateway API: listeners, endpoints
+ *   cert-manager/    Issuers and Certificates of cert-manager
  *   workload/        objects inside the control plane
  *   operator.ts      the controller on one manager
  *   admission.ts     the validating webhook
@@ -21,6 +22,6 @@ export * from './render/index.ts';
 export { hostedWebhooks } from './admission.ts';
 export { hostedOperator } from './operator.ts';
 export type { HostedOperatorOptions } from './operator.ts';
-export { clusterApiRules, electionRules, gatewayRules, hostedRules } from './rbac.ts';
+export { certManagerRules, clusterApiRules, electionRules, gatewayRules, hostedRules } from './rbac.ts';
 export { servedApis } from './served-apis.ts';
 export type { ServedApis } from './served-apis.ts';

@@ -11,7 +11,7 @@ import type { WebhookServer } from '@hangar/runtime/webhooks';
 import type { ServiceType } from './api/index.ts';
 import { clusterApiGroup } from './api/index.ts';
 import { addHostedController, hostedCaches } from './control-plane/controller.ts';
-import type { PlaneAccess } from './control-plane/pass.ts';
+import type { CertManagerUse, PlaneAccess } from './control-plane/pass.ts';
 import { Writes } from './control-plane/writes.ts';
 import { endpointUrl } from './endpoint-url.ts';
 import type { TlsRouteVersion } from './gateway/kinds.ts';
@@ -27,6 +27,8 @@ export interface HostedOperatorOptions {
   readonly clusterApi?: 'v1beta1' | 'v1beta2' | undefined;
   /** The version of TLSRoute that the management cluster serves. Absent: the Gateway API is not installed. */
   readonly tlsRouteVersion?: TlsRouteVersion | undefined;
+  /** Whether cert-manager issues certificates. Absent: it is not installed. */
+  readonly certManager?: CertManagerUse | undefined;
   /** Type of Services of control planes that do not set one. Absent: LoadBalancer. */
   readonly serviceType?: ServiceType | undefined;
   /** Absent: `requested`. */
@@ -64,12 +66,23 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     registry,
     webhooks,
   } = options;
-  const { metrics = false, health = metrics, reach = 'service', failpoints, clusterApi, tlsRouteVersion } = options;
+  const {
+    metrics = false,
+    health = metrics,
+    reach = 'service',
+    failpoints,
+    clusterApi,
+    tlsRouteVersion,
+    certManager,
+  } = options;
   const log = options.log ?? new Logger({ level: 'info', format: 'text', clock });
   const cached = { ...lean, ...(namespace === undefined ? {} : { namespace }) };
   const manager = new Manager({
     client: management,
-    cache: { defaults: cached, byKind: hostedCaches(tlsRouteVersion).map((kind) => ({ ...cached, ...kind })) },
+    cache: {
+      defaults: cached,
+      byKind: hostedCaches({ tlsRouteVersion, certManager }).map((kind) => ({ ...cached, ...kind })),
+    },
     metrics,
     health,
     clock,
@@ -88,6 +101,7 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     connect: options.connect ?? ((access) => overTls(access, reach)),
     concurrency: options.concurrency ?? 10,
     ...(tlsRouteVersion ? { tlsRouteVersion } : {}),
+    ...(certManager ? { certManager } : {}),
     ...(clusterApi ? { clusterKind: clusterKind(clusterApi) } : {}),
   });
   return manager;

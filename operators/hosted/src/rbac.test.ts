@@ -8,10 +8,12 @@ import { ClusterRole, ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
 import { Logger, systemClock } from '@hangar/core';
 import { installCrd, Rights, startTestCluster } from '@hangar/testkit';
 import { definitions } from './api/generated/index.ts';
-import { annotations, HostedControlPlane } from './api/index.ts';
+import { annotations, HostedControlPlane, rotateAnnotation } from './api/index.ts';
+import { Issuer } from './cert-manager/kinds.ts';
 import { Gateway } from './gateway/kinds.ts';
 import { hostedOperator } from './operator.ts';
-import { clusterApiRules, gatewayRules, hostedRules } from './rbac.ts';
+import { certManagerRules, clusterApiRules, gatewayRules, hostedRules } from './rbac.ts';
+import { certManagerDouble, installCertManager } from './testing/cert-manager-double.ts';
 import { Cluster, installClusterApi } from './testing/cluster-api.ts';
 import { installGatewayApi } from './testing/gateway-api.ts';
 import { namespace, startTenantDouble } from './testing/platform.ts';
@@ -34,7 +36,8 @@ test('the permissions of the operator are enough, and none is unused', async () 
     status: { addresses: [{ type: 'InternalIP', address: '192.0.2.3' }] },
   });
   await installGatewayApi(client);
-  const rules = [...hostedRules, ...clusterApiRules, ...gatewayRules];
+  await installCertManager(client);
+  const rules = [...hostedRules, ...clusterApiRules, ...gatewayRules, ...certManagerRules];
   await client.create(ClusterRole, { metadata: { name: user }, rules });
   await client.create(ClusterRoleBinding, {
     metadata: { name: user },
@@ -49,6 +52,7 @@ test('the permissions of the operator are enough, and none is unused', async () 
     connect: () => Promise.resolve(new RestClient(tenant.transportOf())),
     clusterApi: 'v1beta2',
     tlsRouteVersion: 'v1',
+    certManager: 'on-request',
     serviceType: 'NodePort',
     log: new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} }),
   });
@@ -97,6 +101,20 @@ test('the permissions of the operator are enough, and none is unused', async () 
     spec: { version: 'v1.36.4', gateway },
   });
   await untilReason(client, 'APIServerTLSRoutesReady', 'RouteNotAccepted', 'routed');
+  opened.use(certManagerDouble(client));
+  const issued = { namespace, name: 'issued', annotations: { [annotations.standalone]: 'true' } };
+  await client.create(HostedControlPlane, {
+    metadata: issued,
+    spec: { version: 'v1.36.4', certificates: { issuer: 'CertManager' } },
+  });
+  await untilReady(client, 'issued');
+  const { items: issuers } = await client.list(Issuer, { namespace });
+  const first = issuers.find(({ metadata: { name } }) => name!.startsWith('issued-proxy-'))!;
+  const rotate = { metadata: { annotations: { [rotateAnnotation('proxy')]: 'now' } } };
+  await client.patch(HostedControlPlane, { namespace, name: 'issued' }, { type: 'merge', body: rotate });
+  for await (const event of client.watch(Issuer, { namespace, resourceVersion: first.metadata.resourceVersion! })) {
+    if (event.type === 'DELETED' && event.object.metadata.name === first.metadata.name) break;
+  }
   await client.create(StorageClass, {
     metadata: { name: 'fast' },
     provisioner: 'example.com/fast',

@@ -2,6 +2,7 @@
 
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
 import { clusterApiGroup, group } from './api/index.ts';
+import { certManagerGroup } from './cert-manager/kinds.ts';
 import { gatewayGroup } from './gateway/kinds.ts';
 
 /** On the management cluster, for all namespaces that have control planes. */
@@ -37,6 +38,16 @@ export const clusterApiRules: readonly PolicyRule[] = [
 export const gatewayRules: readonly PolicyRule[] = [
   { apiGroups: [gatewayGroup], resources: ['gateways'], verbs: ['get'] },
   { apiGroups: [gatewayGroup], resources: ['tlsroutes'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+];
+
+/** In addition, if cert-manager is installed. */
+export const certManagerRules: readonly PolicyRule[] = [
+  {
+    apiGroups: [certManagerGroup],
+    resources: ['certificates', 'issuers'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch'],
+  },
+  { apiGroups: [certManagerGroup], resources: ['issuers'], verbs: ['delete'] },
 ];
 
 /** In the namespace of the lease, if several operators run. */

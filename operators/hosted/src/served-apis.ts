@@ -1,8 +1,9 @@
-/** The optional APIs of a management cluster: Cluster API and the Gateway API. */
+/** The optional APIs of a management cluster: Cluster API, the Gateway API and cert-manager. */
 
 import { KindMapper } from '@hangar/client';
 import type { CallOptions, Client } from '@hangar/client';
 import { clusterApiGroup } from './api/index.ts';
+import { Certificate } from './cert-manager/kinds.ts';
 import { gatewayGroup } from './gateway/kinds.ts';
 import type { TlsRouteVersion } from './gateway/kinds.ts';
 
@@ -14,6 +15,7 @@ const tlsRouteVersions: readonly TlsRouteVersion[] = ['v1', 'v1alpha3', 'v1alpha
 export interface ServedApis {
   readonly clusterApi?: (typeof clusterVersions)[number] | undefined;
   readonly tlsRouteVersion?: TlsRouteVersion | undefined;
+  readonly certManager?: 'on-request' | undefined;
 }
 
 /** Returns the newest known versions that the cluster serves, by discovery. */
@@ -24,5 +26,6 @@ export async function servedApis(client: Pick<Client, 'raw'>, options?: CallOpti
   return {
     clusterApi: clusterVersions.find((version) => served.has(`${clusterApiGroup}/${version} Cluster`)),
     tlsRouteVersion: tlsRouteVersions.find((version) => served.has(`${gatewayGroup}/${version} TLSRoute`)),
+    certManager: served.has(`${Certificate.apiVersion} ${Certificate.kind}`) ? 'on-request' : undefined,
   };
 }

@@ -202,6 +202,11 @@ export interface CertificatesSpec {
   /** Lifetime of the authorities of etcd and of the front proxy. Defaults to 87600h, which is 10 years. */
   caCertificateDuration?: CertificateDuration;
   /**
+   * Issuer of the certificates of the components. CertManager: Issuers and Certificates of cert-manager, which must be installed. Defaults
+   * to BuiltIn, unless the operator is configured with another default.
+   */
+  issuer?: CertificateIssuer;
+  /**
    * How long the previous authority of the control plane, or the previous key of service accounts, stays trusted after a rotation. Defaults
    * to 8760h: certificates of nodes and tokens expire within one year.
    *
@@ -210,6 +215,9 @@ export interface CertificatesSpec {
    */
   overlapDuration?: string;
 }
+
+/** @rule "self == oldSelf" message "field is immutable" */
+export type CertificateIssuer = 'BuiltIn' | 'CertManager';
 
 /**
  * @maxLength 32

@@ -9,21 +9,28 @@ import { kindOptions } from '@hangar/runtime';
 import type { KindOptions, Manager, Predicate, RequestLike, WatchesOptions } from '@hangar/runtime';
 import { isDeepStrictEqual } from 'node:util';
 import { clusterNameLabel, HostedControlPlane } from '../api/index.ts';
+import { Certificate, Issuer } from '../cert-manager/kinds.ts';
 import { tlsRouteKind } from '../gateway/kinds.ts';
-import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { ClusterObject } from '../render/index.ts';
 import type { World } from './pass.ts';
 import { hostedControlPlaneReconciler } from './reconcile.ts';
 
 const owned = [Service, Secret, ConfigMap, Deployment, StatefulSet, PodDisruptionBudget, NetworkPolicy] as const;
 
+/** The APIs of other projects that the management cluster serves. */
+export type OptionalApis = Pick<World, 'tlsRouteVersion' | 'certManager'>;
+
 /** The kinds of the objects of a control plane. */
-const ownedKinds = (version: TlsRouteVersion | undefined): readonly Kind<ApiObject>[] =>
-  [...owned, ...(version ? [tlsRouteKind(version)] : [])] as unknown as readonly Kind<ApiObject>[];
+const ownedKinds = ({ tlsRouteVersion: version, certManager }: OptionalApis): readonly Kind<ApiObject>[] =>
+  [
+    ...owned,
+    ...(version ? [tlsRouteKind(version)] : []),
+    ...(certManager ? [Issuer, Certificate] : []),
+  ] as unknown as readonly Kind<ApiObject>[];
 
 /** Only objects of control planes are cached. */
-export const hostedCaches = (version: TlsRouteVersion | undefined): KindOptions[] =>
-  ownedKinds(version).map((kind) => kindOptions(kind, { labelSelector: clusterNameLabel }));
+export const hostedCaches = (apis: OptionalApis): KindOptions[] =>
+  ownedKinds(apis).map((kind) => kindOptions(kind, { labelSelector: clusterNameLabel }));
 
 /** Ignores changes of the status alone, which the reconciler itself writes. */
 const notStatusAlone: Predicate<HostedControlPlane> = {
@@ -52,7 +59,7 @@ export function addHostedController(manager: Manager, { concurrency, ...world }:
   manager.controller<HostedControlPlane, ApiObject[], ClusterObject[]>({
     name: 'hostedcontrolplane',
     for: { kind: HostedControlPlane, where: notStatusAlone },
-    owns: ownedKinds(world.tlsRouteVersion) as never,
+    owns: ownedKinds(world) as never,
     watches: clusters as never,
     reconcile: hostedControlPlaneReconciler({ ...world, events }),
     concurrency,

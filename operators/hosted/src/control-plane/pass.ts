@@ -13,6 +13,12 @@ import type { ClusterObject, KonnectivityPolicy, Plane, Rendering } from '../ren
 import type { DeploymentReport } from './rollout.ts';
 import type { Writes } from './writes.ts';
 
+/**
+ * Whether cert-manager issues the certificates of control planes that set no issuer (`default`), or only of those that request it
+ * (`on-request`). Absent: the management cluster does not serve its API.
+ */
+export type CertManagerUse = 'default' | 'on-request';
+
 /** The same for all passes. */
 export interface World {
   readonly clock: Clock;
@@ -27,6 +33,7 @@ export interface World {
   readonly connect: (access: PlaneAccess) => Promise<Client>;
   /** The version of TLSRoute that the management cluster serves. Absent: the Gateway API is not installed. */
   readonly tlsRouteVersion?: TlsRouteVersion | undefined;
+  readonly certManager?: CertManagerUse | undefined;
   /** The kind Cluster of Cluster API. Absent: Cluster API is not installed. */
   readonly clusterKind?: Kind<ClusterObject> | undefined;
 }

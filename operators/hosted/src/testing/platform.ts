@@ -40,7 +40,7 @@ export interface RunningOperator {
 
 export interface TestPlatformOptions extends Pick<
   HostedOperatorOptions,
-  'serviceType' | 'clusterApi' | 'tlsRouteVersion'
+  'serviceType' | 'clusterApi' | 'tlsRouteVersion' | 'certManager'
 > {
   readonly clock?: Clock;
 }
@@ -59,7 +59,7 @@ export async function startTenantDouble(options: { readonly clock?: Clock } = {}
 }
 
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
-  const { clock = systemClock, serviceType = 'ClusterIP', clusterApi, tlsRouteVersion } = options;
+  const { clock = systemClock, serviceType = 'ClusterIP', clusterApi, tlsRouteVersion, certManager } = options;
   await using opened = new AsyncDisposableStack();
   const management = opened.use(await startTestCluster({ clock }));
   const tenant = opened.use(await startTenantDouble({ clock }));
@@ -87,6 +87,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       serviceType,
       clusterApi,
       tlsRouteVersion,
+      certManager,
       clock,
       random,
       log: silent,

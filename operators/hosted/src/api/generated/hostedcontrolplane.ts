@@ -1296,6 +1296,13 @@ export const definition: CustomResourceDefinition = {
                           { rule: "duration(self) >= duration('1h')", message: 'must be at least 1h' },
                         ],
                       },
+                      issuer: {
+                        description:
+                          'Issuer of the certificates of the components. CertManager: Issuers and Certificates of cert-manager, which must be installed. Defaults to BuiltIn, unless the operator is configured with another default.',
+                        type: 'string',
+                        enum: ['BuiltIn', 'CertManager'],
+                        'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'field is immutable' }],
+                      },
                       overlapDuration: {
                         description:
                           'How long the previous authority of the control plane, or the previous key of service accounts, stays trusted after a rotation. Defaults to 8760h: certificates of nodes and tokens expire within one year.',

@@ -1,4 +1,4 @@
-/** Phase Certificates: the certificates of the components, issued by the built-in issuer and renewed before they expire. */
+/** Phase Certificates: the certificates of the components, issued by the built-in issuer or by cert-manager, and renewed before they expire. */
 
 import { keyOf } from '@hangar/client';
 import { Secret } from '@hangar/client/kinds/core-v1';
@@ -9,8 +9,18 @@ import { textIn } from '../../pki/secrets.ts';
 import type { CertificateWish } from '../../render/index.ts';
 import { conflictFault, findObject } from '../apply.ts';
 import type { Pass, Verdict } from '../pass.ts';
+import { certManagerCertificates } from './cert-manager.ts';
 
 export async function certificates(pass: Pass): Promise<Verdict | undefined> {
+  const { certManager } = pass.world;
+  const { issuer = certManager === 'default' ? 'CertManager' : 'BuiltIn' } = pass.plane.spec.certificates ?? {};
+  if (issuer === 'BuiltIn') return builtInCertificates(pass);
+  if (certManager) return certManagerCertificates(pass);
+  const message = 'spec.certificates.issuer is CertManager, but the management cluster has no API cert-manager.io/v1';
+  return { reason: 'CertManagerMissing', message };
+}
+
+async function builtInCertificates(pass: Pass): Promise<Verdict | undefined> {
   for (const wish of pass.rendering.certificates(pass.plane)) {
     const fault = await certificate(pass, wish);
     if (fault) return fault;
