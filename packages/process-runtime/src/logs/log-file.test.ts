@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -57,4 +57,20 @@ test('a file above its size is rotated, and only the newest files are kept', asy
   assert.equal(rotated.length, 2);
   assert.match(readFileSync(path, 'utf8'), /line 19 /);
   assert.match(readFileSync(rotated.at(-1)!, 'utf8'), /line 18 /);
+});
+
+test('a full disk loses output, is logged once, and writing continues when it can', async (context) => {
+  const path = pathFor(context);
+  const lines: string[] = [];
+  const noted = new Logger({ level: 'info', format: 'text', clock: systemClock, write: (line) => lines.push(line) });
+  // As on a full disk, each write fails.
+  mkdirSync(path, { recursive: true });
+  const file = new LogFile({ path, clock: systemClock, log: noted });
+  for (let line = 0; line < 50; line++) await written(file, 'stdout', [`lost ${line}\n`]);
+  assert.equal(lines.length, 1);
+  assert.match(lines[0]!, /failed to write the log of a container/);
+  rmdirSync(path);
+  await written(file, 'stdout', ['kept\n']);
+  assert.equal(await tailOf(path, 100), 'kept\n');
+  assert.match(lines[1]!, /log of a container is written again.*lostBytes/);
 });

@@ -41,6 +41,8 @@ export class LogFile implements LogSink {
   #writing: Promise<void> = Promise.resolve();
   #size: number | undefined;
   #rotations = 0;
+  /** Bytes lost since writing fails. */
+  #lostBytes = 0;
 
   constructor(options: LogFileOptions) {
     this.#options = options;
@@ -106,9 +108,17 @@ export class LogFile implements LogSink {
       if (this.#size > 0 && this.#size + lines.length > this.#bytesMax) await this.#rotate();
       await appendFile(path, lines, { mode: 0o640 });
       this.#size += lines.length;
+      if (this.#lostBytes > 0)
+        log.info('the log of a container is written again', { path, lostBytes: this.#lostBytes });
+      this.#lostBytes = 0;
     } catch (error) {
       // A full disk loses output; the program continues.
-      log.warn('failed to write the log of a container', { path, error: asError(error).message });
+      if (this.#lostBytes === 0) {
+        log.warn('failed to write the log of a container', { path, error: asError(error).message });
+      }
+      this.#lostBytes += lines.length;
+      // Part of the lines can be written.
+      this.#size = undefined;
     }
   }
 
@@ -134,6 +144,11 @@ export async function rotatedFiles(path: string): Promise<string[]> {
     .filter((name) => name.startsWith(prefix))
     .sort()
     .map((name) => join(dirname(path), name));
+}
+
+/** Removes the log of a run. */
+export async function removeLog(path: string): Promise<void> {
+  for (const file of [path, ...(await rotatedFiles(path))]) await rm(file, { force: true });
 }
 
 async function sizeOf(path: string): Promise<number> {

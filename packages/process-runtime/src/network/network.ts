@@ -7,6 +7,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Pod, Service } from '@hangar/client/kinds/core-v1';
+import { asError } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
 import { AddressPool } from './addresses.ts';
 import { Forwarders } from './forwarders.ts';
@@ -220,11 +221,16 @@ export class PodNetwork {
     if (isChanged) this.#save();
   }
 
+  /** Without the record, the next runtime assigns other addresses. */
   #save(): void {
-    const { recordPath } = this.#options;
-    mkdirSync(dirname(recordPath), { recursive: true, mode: 0o700 });
-    writeFileSync(`${recordPath}.next`, JSON.stringify(Object.fromEntries(this.#addresses)), { mode: 0o600 });
-    renameSync(`${recordPath}.next`, recordPath);
+    const { recordPath, log } = this.#options;
+    try {
+      mkdirSync(dirname(recordPath), { recursive: true, mode: 0o700 });
+      writeFileSync(`${recordPath}.next`, JSON.stringify(Object.fromEntries(this.#addresses)), { mode: 0o600 });
+      renameSync(`${recordPath}.next`, recordPath);
+    } catch (error) {
+      log.warn('failed to write the addresses of Services', { path: recordPath, error: asError(error).message });
+    }
   }
 }
 

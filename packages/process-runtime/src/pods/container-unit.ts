@@ -82,6 +82,11 @@ export class ContainerUnit {
     return this.#process !== undefined;
   }
 
+  /** Of the running program. */
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
   get isStarted(): boolean {
     return this.isRunning && this.#prober?.isStarted === true;
   }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -99,6 +99,26 @@ describe('life cycle of a pod', { concurrency: true }, () => {
     await until('both run again', () =>
       ['database', 'client'].every((name) => ground.runtime.pods.byName('default', name)?.unit('main')?.isRunning),
     );
+  });
+
+  test('a journal that cannot be written does not end the runtime, and the container starts when it can', async () => {
+    await using ground = await Ground.start({ backOff: { baseMs: 1, maxMs: 1 } });
+    await ground.create('full', { containers: [shell(forever)] });
+    const { metadata } = await ground.isReady('full');
+    const { pid } = ground.runtime.pods.byName('default', 'full')!.unit('main')!;
+    // As on a full disk, the next write fails.
+    const blocked = join(ground.folder, 'pods', metadata.uid!, 'pod.json.next');
+    mkdirSync(blocked);
+    process.kill(pid!, 'SIGKILL');
+    await until('the failure', () => ground.lines.some((line) => line.includes('failed to write the journal')));
+    const restarts = async () => (await ground.pod('full'))?.status?.containerStatuses?.[0]?.restartCount;
+    await until('the end is reported', async () => {
+      const state = (await ground.pod('full'))?.status?.containerStatuses?.[0]?.state;
+      return state?.terminated?.exitCode === 137;
+    });
+    assert.equal(await restarts(), 0);
+    rmSync(blocked, { recursive: true });
+    await until('the restart', async () => (await restarts()) === 1);
   });
 
   test('init containers run in order before the containers, and a sidecar stays until the end', async () => {

@@ -202,7 +202,20 @@ export class PodWorker {
     this.poke();
   }
 
-  #save(): void {
+  /** Returns false if the journal cannot be written, for example on a full disk. */
+  #save(): boolean {
+    try {
+      this.#writeRecord();
+      return true;
+    } catch (error) {
+      const { namespace, name } = this.#pod.metadata;
+      const fields = { pod: `${namespace}/${name}`, error: asError(error).message };
+      this.#world.log.warn('failed to write the journal of a pod, retrying', fields);
+      return false;
+    }
+  }
+
+  #writeRecord(): void {
     const { namespace, name, uid } = this.#pod.metadata;
     const containers = Object.fromEntries(
       Array.from(this.#units.values(), (unit) => [unit.name, unit.record] as const).filter(([, record]) => record),
@@ -249,7 +262,12 @@ export class PodWorker {
       return this.#report();
     }
     if (!this.#isFinished) {
-      this.#save();
+      // Without a journal, no container is started: the next supervisor would not find it.
+      if (!this.#save()) {
+        this.#wakeAfter(this.#retryMs('journal'));
+        return this.#report();
+      }
+      this.#retries.delete('journal');
       const untilMs = this.#deadlineMs();
       if (untilMs !== undefined && untilMs <= 0)
         return this.#fail('DeadlineExceeded', 'Pod was active on the node longer than the specified deadline');
