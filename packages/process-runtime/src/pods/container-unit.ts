@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type {
   Container,
@@ -15,8 +15,8 @@ import { parseQuantity } from '@hangar/api/values';
 import { asError, settledWithin, sleep } from '@hangar/core';
 import type { Timer } from '@hangar/core';
 import { residentBytes } from '@hangar/programs';
-import { LogFile, makeLogFolder } from '../logs/log-file.ts';
-import { tailOf } from '../logs/tail.ts';
+import { LogFile, makeLogFolder, removeLog } from '../logs/log-file.ts';
+import { lastBytes, tailOf } from '../logs/tail.ts';
 import { runProbe } from '../probes/probe.ts';
 import type { ProbeTarget } from '../probes/probe.ts';
 import { Prober } from '../probes/prober.ts';
@@ -157,7 +157,7 @@ export class ContainerUnit {
     if (this.#hasRun) {
       this.#last = this.terminated ?? this.#last;
       this.#backOff = nextBackOff(this.#backOff, world.backOff, world.clock.now());
-      if (run >= 2) void rm(this.#runFolder(run - 2), { recursive: true, force: true });
+      if (run >= 2) void this.#removeRun(run - 2).catch(() => {});
     }
     this.#hasRun = true;
     this.restartCount = run;
@@ -255,6 +255,12 @@ export class ContainerUnit {
 
   #runFolder(run: number): string {
     return join(this.#options.podFolder, 'containers', this.name, String(run));
+  }
+
+  /** As in the kubelet, only the current and the previous run have logs. */
+  async #removeRun(run: number): Promise<void> {
+    await removeLog(this.logPath(run));
+    await rm(this.#runFolder(run), { recursive: true, force: true });
   }
 
   #logFile(run: number): LogFile {
@@ -376,8 +382,8 @@ export class ContainerUnit {
     if (isFenced) return 'the supervisor did not renew the lease of the container';
     if (isLost) return 'The container could not be located when the pod was terminated';
     const file = join(this.#runFolder(this.restartCount), terminationFile);
-    const written = existsSync(file) ? await readFile(file, 'utf8') : '';
-    if (written !== '') return written.slice(0, messageBytesMax);
+    const { text } = existsSync(file) ? await lastBytes(file, messageBytesMax) : { text: '' };
+    if (text !== '') return text;
     const { terminationMessagePolicy } = this.#options.setting().container;
     if (code === 0 || terminationMessagePolicy !== 'FallbackToLogsOnError') return '';
     return tailOf(this.logPath(), logMessageBytesMax);

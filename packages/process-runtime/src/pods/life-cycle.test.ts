@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { describe, test } from 'node:test';
 import { ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod } from '@hangar/client/kinds/core-v1';
 import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { find } from '@hangar/client';
+import { statOf } from '@hangar/programs';
 import { tailOf } from '../logs/tail.ts';
 import { storageClassName } from '../storage/claims.ts';
 import { Ground, shell, until } from '../testing/ground.ts';
@@ -119,6 +120,36 @@ describe('life cycle of a pod', { concurrency: true }, () => {
     assert.equal(await restarts(), 0);
     rmSync(blocked, { recursive: true });
     await until('the restart', async () => (await restarts()) === 1);
+  });
+
+  test('a program that restarts often keeps the logs of two runs, and its children do not survive it', async () => {
+    await using ground = await Ground.start({ backOff: { baseMs: 1, maxMs: 1 } });
+    await ground.create('forks', { containers: [shell('echo run; sleep 1000 & echo $!; exit 1')] });
+    const unit = await until('the unit', () => ground.runtime.pods.byName('default', 'forks')?.unit('main'));
+    await until('three restarts', () => unit.restartCount >= 3);
+    await until('old logs are removed', () => !existsSync(unit.logPath(0)) && !existsSync(unit.logPath(1)));
+    const child = await until('a child', async () => {
+      const [, text] =
+        /run\n(\d+)\n/.exec(await tailOf(unit.logPath(unit.restartCount - 1), 100).catch(() => '')) ?? [];
+      return text === undefined ? undefined : Number(text);
+    });
+    assert.equal(statOf(child), undefined);
+  });
+
+  test('a termination message has the last 4096 bytes, as in the kubelet', async () => {
+    await using ground = await Ground.start();
+    const path = '/tmp/termination-message';
+    const script = `head -c 50000 /dev/zero | tr '\\0' x > ${path}; echo the end >> ${path}; exit 2`;
+    await ground.create('talks', {
+      restartPolicy: 'Never',
+      containers: [shell(script, { terminationMessagePath: path })],
+    });
+    const terminated = await until(
+      'the end',
+      async () => (await ground.pod('talks'))?.status?.containerStatuses?.[0]?.state?.terminated,
+    );
+    assert.equal(terminated.message!.length, 4096);
+    assert.match(terminated.message!, /^x+the end\n$/);
   });
 
   test('init containers run in order before the containers, and a sidecar stays until the end', async () => {
