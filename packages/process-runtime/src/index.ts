@@ -19,7 +19,7 @@
  *   enclosure/   mount namespaces, in which volumes are at the paths of the container
  *   network/     addresses of 127.0.0.0/8, names, forwarded Services
  *   images/      from an image to a program
- *   kubelet/     the kubelet API: logs, exec, attach, port-forward
+ *   kubelet/     the kubelet API: logs, exec, attach, port-forward, metrics
  *   probes/ logs/ config/
  */
 
@@ -41,4 +41,5 @@ export { provisioner, storageClassName } from './storage/claims.ts';
 export type { ClaimBinding } from './storage/claims.ts';
 export { addressesAnnotation } from './pods/prepared-container.ts';
 export { processRuntimeRules } from './rbac.ts';
+export type { RuntimeMetrics } from './metrics.ts';
 export type { ContainerProcess, ContainerProcesses, ProcessEnd, ProcessSpec } from './processes/contract.ts';

@@ -20,6 +20,7 @@ import { ImageResolver } from './images/resolver.ts';
 import { Kubelet } from './kubelet/kubelet.ts';
 import { defaultNetworks } from './network/addresses.ts';
 import { PodNetwork } from './network/network.ts';
+import { RuntimeMetrics } from './metrics.ts';
 import { machineCapacity, NodeHeart } from './node/node.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
 import { restartBackOff } from './pods/back-off.ts';
@@ -41,6 +42,7 @@ export interface ProcessRuntime extends AsyncDisposable {
   readonly network: PodNetwork;
   /** Port of the kubelet API. Undefined: not listening yet, or disabled. */
   readonly kubeletPort: number | undefined;
+  readonly metrics: RuntimeMetrics;
   close(options?: CloseOptions): Promise<void>;
 }
 
@@ -94,12 +96,14 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
     const binding = options.claimBinding ?? 'WaitForFirstConsumer';
     const claims = new Claims({ client, log, nodeName, folder: join(folder, 'claims'), binding });
     const capacity = options.capacity ?? machineCapacity();
+    const metrics = new RuntimeMetrics(() => pods.all());
     const world: PodWorld = {
       client,
       clock,
       random,
       log,
       events,
+      metrics,
       processes,
       network,
       config,
@@ -158,7 +162,17 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
     cleanup.defer(() => heart.close({ isShutDown: isStopping }));
     if (options.kubelet) {
       const onListening = (): void => heart.refresh();
-      kubelet = new Kubelet({ ...options.kubelet, client, clock, log, nodeName, address: hostIP, pods, onListening });
+      kubelet = new Kubelet({
+        ...options.kubelet,
+        client,
+        clock,
+        log,
+        nodeName,
+        address: hostIP,
+        pods,
+        metrics,
+        onListening,
+      });
       cleanup.defer(() => kubelet?.close());
     }
     const stop = new AbortController();
@@ -200,6 +214,7 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
       get kubeletPort() {
         return kubelet?.port;
       },
+      metrics,
       close,
       [Symbol.asyncDispose]: () => close(),
     };

@@ -1,6 +1,6 @@
 /**
  * Decides which clients may use the kubelet API. A certificate of the control plane is not enough: users can have one too. As the kubelet
- * does, each client is authorized by a SubjectAccessReview for `nodes/proxy` of this node.
+ * does, each client is authorized by a SubjectAccessReview for `nodes/proxy` of this node, or `nodes/metrics` for metrics.
  */
 
 import type { TLSSocket } from 'node:tls';
@@ -35,6 +35,8 @@ export function userOf(socket: TLSSocket): KubeletUser {
   return { name: subject?.CN ?? '', groups: [subject?.O ?? []].flat() };
 }
 
+export type NodeSubresource = 'proxy' | 'metrics';
+
 export class KubeletAuthorizer {
   readonly #options: AuthorizerOptions;
   readonly #decisions = new Map<string, Decision>();
@@ -44,16 +46,20 @@ export class KubeletAuthorizer {
   }
 
   /** Returns the text for a user without the right to use this API. Rejects when the review fails: an error is not an approval. */
-  async refusal(user: KubeletUser, method: string): Promise<string | undefined> {
+  async refusal(
+    user: KubeletUser,
+    method: string,
+    subresource: NodeSubresource = 'proxy',
+  ): Promise<string | undefined> {
     const verb = method === 'GET' || method === 'HEAD' ? 'get' : 'create';
-    if (await this.#allows(user, verb)) return undefined;
+    if (await this.#allows(user, verb, subresource)) return undefined;
     const { nodeName } = this.#options;
-    return `Forbidden (user=${user.name}, verb=${verb}, resource=nodes, subresource(s)=[proxy], node=${nodeName})`;
+    return `Forbidden (user=${user.name}, verb=${verb}, resource=nodes, subresource(s)=[${subresource}], node=${nodeName})`;
   }
 
-  async #allows({ name, groups }: KubeletUser, verb: string): Promise<boolean> {
+  async #allows({ name, groups }: KubeletUser, verb: string, subresource: NodeSubresource): Promise<boolean> {
     const { client, clock, nodeName } = this.#options;
-    const key = JSON.stringify([name, groups, verb]);
+    const key = JSON.stringify([name, groups, verb, subresource]);
     const now = clock.monotonicMs();
     const known = this.#decisions.get(key);
     if (known && now < known.untilMs) return known.isAllowed;
@@ -62,7 +68,7 @@ export class KubeletAuthorizer {
       spec: {
         user: name,
         groups: [...groups, 'system:authenticated'],
-        resourceAttributes: { verb, version: 'v1', resource: 'nodes', subresource: 'proxy', name: nodeName },
+        resourceAttributes: { verb, version: 'v1', resource: 'nodes', subresource, name: nodeName },
       },
     });
     const isAllowed = status?.allowed === true;

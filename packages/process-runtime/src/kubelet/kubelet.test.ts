@@ -40,6 +40,43 @@ test('logs have the lines that the options select, and are followed until the co
   assert.equal(followed.text, 'two\nthree\nfour\n');
 });
 
+test('metrics have pods, restarts, probes and the memory of containers, for users with the right to nodes/metrics', async () => {
+  await using ground = await Ground.start({
+    kubelet: { clientCa: clients.certificate },
+    backOff: { baseMs: 1, maxMs: 1 },
+  });
+  const exec = { command: ['true'] };
+  await ground.create('runs', { containers: [shell('sleep 1000', { readinessProbe: { exec } })] });
+  await ground.create('fails', { restartPolicy: 'OnFailure', containers: [shell('exit 1')] });
+  await signServingRequest(ground.client);
+  const port = await kubeletPort(ground.client);
+  await ground.isReady('runs');
+  const text = await until('a restart', async () => {
+    const { status, text: found } = await get(port, '/metrics');
+    assert.equal(status, 200);
+    const restarts = /^hangar_process_runtime_container_restarts_total\{.*pod="fails"\} (\d+)$/m.exec(found)?.[1];
+    return Number(restarts) > 0 && found;
+  });
+  assert.match(text, /^kubelet_running_pods \d$/m);
+  assert.match(text, /^kubelet_running_containers\{container_state="running"\} \d$/m);
+  assert.match(text, /^hangar_process_runtime_pods\{phase="Running",ready="true"\} \d$/m);
+  assert.match(text, /^prober_probe_total\{probe_type="Readiness",result="successful"\} \d+$/m);
+  assert.match(text, /^kubelet_started_containers_total \d+$/m);
+  const resources = (await get(port, '/metrics/resource')).text;
+  assert.match(
+    resources,
+    /^container_memory_working_set_bytes\{container="main",namespace="default",pod="runs"\} \d{5,}$/m,
+  );
+  assert.match(
+    resources,
+    /^container_cpu_usage_seconds_total\{container="main",namespace="default",pod="runs"\} [\d.]+$/m,
+  );
+  assert.doesNotMatch(resources, /kubelet_/);
+  const refused = await get(port, '/metrics', { user: ordinary });
+  assert.equal(refused.status, 403);
+  assert.match(refused.text, /verb=get, resource=nodes, subresource\(s\)=\[metrics\]/);
+});
+
 test('a client without a certificate of the control plane is rejected', async () => {
   await using ground = await Ground.start({ kubelet: { clientCa: clients.certificate } });
   await signServingRequest(ground.client);

@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Client } from '@hangar/client';
 import { asError, sleep } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
+import type { RuntimeMetrics } from '../metrics.ts';
 import type { Pods } from '../pods/pods.ts';
 import { KubeletAuthorizer } from './authorizer.ts';
 import type { KubeletOptions } from './options.ts';
@@ -17,6 +18,7 @@ export interface KubeletRunOptions extends KubeletOptions {
   readonly nodeName: string;
   readonly address: string;
   readonly pods: Pods;
+  readonly metrics: RuntimeMetrics;
   /** Called when the port is known. */
   readonly onListening: () => void;
 }

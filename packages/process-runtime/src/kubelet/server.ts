@@ -1,4 +1,4 @@
-/** The part of the kubelet API that an API server calls: logs, exec, attach, port-forward and health, over TLS with client certificates. */
+/** The part of the kubelet API that clients use: logs, exec, attach, port-forward, metrics and health, over TLS with client certificates. */
 
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
@@ -9,6 +9,7 @@ import type { TLSSocket } from 'node:tls';
 import { asError } from '@hangar/core';
 import type { Clock, Logger } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
+import type { RuntimeMetrics } from '../metrics.ts';
 import type { Pods } from '../pods/pods.ts';
 import { userOf } from './authorizer.ts';
 import type { KubeletAuthorizer } from './authorizer.ts';
@@ -26,6 +27,7 @@ export interface KubeletServerOptions {
   readonly clientCa: string;
   readonly authorizer: KubeletAuthorizer;
   readonly pods: Pods;
+  readonly metrics: RuntimeMetrics;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -98,8 +100,15 @@ export class KubeletServer {
   async #route({ method = 'GET', url = '/', socket }: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams, segments } = targetOf(url);
     if (method === 'GET' && pathname === '/healthz') return void response.end('ok');
-    const refusal = await this.#options.authorizer.refusal(userOf(socket as TLSSocket), method);
+    const { authorizer, metrics } = this.#options;
+    const isMetrics = method === 'GET' && (pathname === '/metrics' || pathname === '/metrics/resource');
+    const subresource = isMetrics ? 'metrics' : 'proxy';
+    const refusal = await authorizer.refusal(userOf(socket as TLSSocket), method, subresource);
     if (refusal !== undefined) return void response.writeHead(403).end(refusal);
+    if (isMetrics) {
+      const registry = pathname === '/metrics' ? metrics.registry : metrics.resources;
+      return void response.writeHead(200, { 'content-type': metricsType }).end(registry.text());
+    }
     const [route, namespace, pod, container, ...rest] = segments;
     if (method === 'GET' && route === 'containerLogs' && namespace && pod && container && rest.length === 0) {
       return serveLog({ namespace, pod, container, query: searchParams }, response, this.#options);
@@ -150,6 +159,8 @@ export class KubeletServer {
     });
   }
 }
+
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Newest first. */
 const remoteProtocols = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'];

@@ -276,6 +276,7 @@ export class ContainerUnit {
     this.#prober = new Prober({
       ...this.#probeTarget(),
       random: world.random,
+      onAttempt: (name, isSuccess) => world.metrics.probed(name, isSuccess),
       onUnhealthy: (name, output) =>
         world.events.warning(pod, 'Unhealthy', `${name} probe failed: ${output}`, `${this.name}:${name}`),
       onChange: () => this.#options.onChange(),

@@ -106,6 +106,10 @@ export class PodWorker {
     return this.#wasReady;
   }
 
+  units(): ContainerUnit[] {
+    return [...this.#units.values()];
+  }
+
   unit(container: string): ContainerUnit | undefined {
     return this.#units.get(container);
   }
@@ -394,10 +398,12 @@ export class PodWorker {
   async #start(unit: ContainerUnit, delays: number[]): Promise<Outcome> {
     try {
       await unit.start();
+      this.#world.metrics.started();
       this.#retries.delete(unit.name);
       return 'running';
     } catch (error) {
       const code = error instanceof ProcessRuntimeError ? error.code : 'CreateContainerError';
+      this.#world.metrics.startFailed(code);
       const isImage = code === 'ErrImagePull';
       const image = JSON.stringify(this.#setting(unit.name).container.image);
       const isAgain = this.#retries.has(unit.name);

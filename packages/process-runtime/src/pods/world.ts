@@ -16,12 +16,20 @@ export interface PodEvents {
   warning(pod: Pod, reason: string, note: string, part?: string): void;
 }
 
+/** Counts starts of containers and attempts of probes. */
+export interface PodMetrics {
+  started(): void;
+  startFailed(reason: string): void;
+  probed(type: 'Startup' | 'Liveness' | 'Readiness', isSuccess: boolean): void;
+}
+
 export interface PodWorld {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly events: PodEvents;
+  readonly metrics: PodMetrics;
   readonly processes: ContainerProcesses;
   readonly images: ImageResolver;
   readonly network: PodNetwork;

@@ -16,6 +16,8 @@ export interface ProberOptions extends ProbeTarget {
   readonly random: Random;
   /** Absent: `runProbe`. */
   readonly attempt?: typeof runProbe | undefined;
+  /** Called after each attempt. */
+  onAttempt?(name: ProbeName, isSuccess: boolean): void;
   /** Called after a failed attempt, for an Event. */
   onUnhealthy(name: ProbeName, output: string): void;
   /** Called when `isStarted` or `isReady` changes. */
@@ -148,8 +150,10 @@ class ProbeLoop {
     this.#schedule(result, periodAtMs);
   }
 
-  #probe(): Promise<ProbeResult> {
-    const { probe, attempt = runProbe } = this.#options;
-    return attempt(probe, this.#options, (probe.timeoutSeconds ?? 1) * secondMs);
+  async #probe(): Promise<ProbeResult> {
+    const { name, probe, attempt = runProbe } = this.#options;
+    const result = await attempt(probe, this.#options, (probe.timeoutSeconds ?? 1) * secondMs);
+    this.#options.onAttempt?.(name, result.isSuccess);
+    return result;
   }
 }
