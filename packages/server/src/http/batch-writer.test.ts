@@ -92,19 +92,21 @@ test('the bytes may be changed after they were appended', async () => {
   }
 });
 
-test('a buffer is used by another stream only after the target has its bytes', () => {
-  const first = new SlowTarget();
-  const second = new SlowTarget();
+test('a buffer is used again only after the target has its bytes, and never by another stream', () => {
+  const [first, second] = [new SlowTarget(), new SlowTarget()];
   const writers = [first, second].map((target) => new BatchWriter(target, new Source()));
-  for (const [index, writer] of writers.entries()) {
-    writer.append(Buffer.alloc(8 * kibibyte, String(index)));
-    writer.flush();
-  }
-  assert.notEqual(first.written[0]!.buffer, second.written[0]!.buffer);
-  const [buffer] = first.written;
+  const write = (index: number, text: string): void => {
+    writers[index]!.append(Buffer.alloc(8 * kibibyte, text));
+    writers[index]!.flush();
+  };
+  write(0, 'a');
+  write(0, 'b');
+  const [a, b] = first.written as [Uint8Array, Uint8Array];
+  assert.equal(a.buffer === b.buffer, false);
+  assert.deepEqual([a, b], [Buffer.alloc(8 * kibibyte, 'a'), Buffer.alloc(8 * kibibyte, 'b')]);
   first.drain();
-  writers[1]!.append(Buffer.alloc(8 * kibibyte, '2'));
-  writers[1]!.flush();
-  assert.equal(second.written[1]!.buffer === buffer!.buffer, true);
-  assert.equal(Buffer.from(second.written[0]!).toString(), '1'.repeat(8 * kibibyte));
+  write(1, 'c');
+  write(0, 'd');
+  const isUsedAgain = (bytes: Uint8Array): boolean => [a, b].some(({ buffer }) => buffer === bytes.buffer);
+  assert.deepEqual([second.written[0]!, first.written[2]!].map(isUsedAgain), [false, true]);
 });

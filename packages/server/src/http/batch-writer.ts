@@ -18,22 +18,26 @@ export interface BatchSource {
 }
 
 const batchBytesMax = 64 * 1024;
-/** Smaller batches are copied, so that a slow stream holds no buffer. */
-const copiedBytesMax = 4 * 1024;
-/**
- * Unused buffers of all streams. New buffers would lie outside of the heap of V8, which collects the whole heap after some tens of megabytes
- * of them: for a server with many objects, that costs more than the encryption.
- */
-const unused: Buffer[] = [];
-const unusedMax = 16;
+/** Size of the batches of a slow stream. */
+const smallBytes = 4 * 1024;
+/** The written batch, the current one and one more. */
+const buffersMax = 3;
 
+/**
+ * A buffer that is used again. New buffers would lie outside of the heap of V8, which collects the whole heap after some tens of megabytes of
+ * them: for a server with many objects, that costs more than the encryption. The reference is weak, so that an idle stream holds no memory.
+ */
+type ReusedBuffer = WeakRef<ArrayBuffer>;
+
+/** Buffers belong to one writer, so that bytes of a stream never appear in another one. */
 export class BatchWriter {
   readonly #target: BatchTarget;
   readonly #source: BatchSource;
   #batch: Buffer | undefined;
   #length = 0;
   /** Buffers that the target may still read. */
-  #written: Buffer[] = [];
+  #written: ReusedBuffer[] = [];
+  #unused: ReusedBuffer[] = [];
   #isScheduled = false;
   /** The target has not drained yet. */
   #isWaiting = false;
@@ -49,8 +53,8 @@ export class BatchWriter {
   /** Copies the bytes. They are written at the end of this turn, or when the target has drained. */
   append(bytes: Buffer, start = 0, end = bytes.length): void {
     for (let at = start; at < end;) {
-      this.#batch ??= this.#newBatch();
-      const copied = bytes.copy(this.#batch, this.#length, at, end);
+      const batch = this.#batchFor(end - at);
+      const copied = bytes.copy(batch, this.#length, at, end);
       at += copied;
       this.#length += copied;
       if (this.#length === batchBytesMax) this.#full();
@@ -68,16 +72,24 @@ export class BatchWriter {
     this.#batch = undefined;
     this.#length = 0;
     let bytes = batch.subarray(0, length);
-    if (length <= copiedBytesMax) {
-      bytes = Buffer.from(bytes);
-      keep(batch);
-    } else if (this.#target.isFlushed) this.#written.push(batch);
+    if (batch.length === batchBytesMax) {
+      const buffer = new WeakRef(batch.buffer as ArrayBuffer);
+      if (length <= smallBytes) {
+        bytes = Buffer.from(bytes);
+        this.#unused.push(buffer);
+      } else if (this.#target.isFlushed && this.#written.length < buffersMax) this.#written.push(buffer);
+    }
     if (!this.#target.write(bytes)) this.#isWaiting = true;
   }
 
-  #newBatch(): Buffer {
-    this.#reuse();
-    return unused.pop() ?? Buffer.allocUnsafeSlow(batchBytesMax);
+  /** Returns the current batch. A batch starts small and grows once. */
+  #batchFor(bytes: number): Buffer {
+    const batch = this.#batch;
+    const length = this.#length + bytes;
+    if (batch && (batch.length === batchBytesMax || length <= batch.length)) return batch;
+    const larger = this.#reused() ?? Buffer.allocUnsafeSlow(length > smallBytes ? batchBytesMax : smallBytes);
+    batch?.copy(larger, 0, 0, this.#length);
+    return (this.#batch = larger);
   }
 
   readonly #endTurn = (): void => {
@@ -95,21 +107,21 @@ export class BatchWriter {
 
   #drained(): void {
     this.#isWaiting = false;
-    this.#reuse();
     this.flush();
     if (!this.#isPaused) return;
     this.#isPaused = false;
     this.#source.resume();
   }
 
-  /** Keeps the buffers that the target no longer reads. */
-  #reuse(): void {
-    if (this.#written.length === 0 || !this.#target.isFlushed!()) return;
-    for (const buffer of this.#written) keep(buffer);
-    this.#written = [];
+  #reused(): Buffer | undefined {
+    if (this.#written.length > 0 && this.#target.isFlushed!()) {
+      this.#unused = this.#written;
+      this.#written = [];
+    }
+    while (this.#unused.length > 0) {
+      const buffer = this.#unused.pop()!.deref();
+      if (buffer) return Buffer.from(buffer);
+    }
+    return undefined;
   }
-}
-
-function keep(buffer: Buffer): void {
-  if (unused.length < unusedMax) unused.push(buffer);
 }

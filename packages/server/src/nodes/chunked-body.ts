@@ -20,11 +20,7 @@ export function passChunked(connection: DirectConnection, sink: Sink): void {
   connection.socket.once('close', closed);
   connection.receive({
     data(bytes) {
-      try {
-        isWhole ||= decoder.push(bytes);
-      } catch {
-        connection.destroy();
-      }
+      isWhole ||= decoder.push(bytes);
       if (isWhole) connection.destroy();
     },
     end: () => connection.destroy(),

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { connect } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
@@ -19,18 +18,21 @@ const rounds = 90;
 const piecesTotal = rounds * lengths.length;
 const bytesTotal = rounds * lengths.reduce((sum, length) => sum + length);
 
-/** Writes pieces that differ from each other. Returns the digest of all. */
-async function writePieces(stream: Writable): Promise<string> {
+/** Writes pieces that differ from each other. Returns the digest of all. Stops if the stream is closed. */
+async function writePieces(stream: Writable, name = ''): Promise<string> {
   const hash = createHash('sha256');
-  for (let at = 0; at < piecesTotal; at++) {
-    const piece = Buffer.alloc(lengths[at % lengths.length]!, String(at));
+  for (let at = 0; at < piecesTotal && !stream.destroyed; at++) {
+    const piece = Buffer.alloc(lengths[at % lengths.length]!, `${name}${at}`);
     hash.update(piece);
-    if (!stream.write(piece)) await once(stream, 'drain');
+    if (!stream.write(piece)) await drainedOrClosed(stream);
     // Pieces arrive in one turn of the event loop, and in several.
     if (at % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   return hash.digest('hex');
 }
+
+const drainedOrClosed = (stream: Writable): Promise<void> =>
+  new Promise((resolve) => stream.once('drain', resolve).once('close', resolve));
 
 /** Returns the digest of the pieces. The reader pauses, so that the server has to wait. */
 async function digestOf(stream: Readable): Promise<string> {
@@ -90,3 +92,51 @@ async function echoes(isDirect: boolean): Promise<void> {
   const [received, sent] = await Promise.all([digestOf(socket), writePieces(socket)]);
   assert.equal(received, sent);
 }
+
+test('streams of two control planes that pause and close at any time do not mix', async () => {
+  await using opened = new AsyncDisposableStack();
+  const streams = await Promise.all(
+    ['red', 'blue'].map(async (plane) => {
+      const cluster = opened.use(await startCluster());
+      const sent = new Map<string, Promise<string>>();
+      const { authority } = cluster;
+      const kubelet = opened.use(
+        await startKubelet({
+          authority,
+          hosts,
+          handler: ({ url }, response) => void sent.set('log', writePieces(response, `${plane} ${url}`)),
+          onUpgrade({ url }, socket) {
+            socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
+            socket.resume();
+            sent.set(url!.split('command=')[1]!, writePieces(socket, `${plane} ${url}`));
+          },
+        }),
+      );
+      await cluster.populate(kubelet.port);
+      return { cluster, sent };
+    }),
+  );
+  const exec = async ({ cluster }: (typeof streams)[0], command: string): Promise<Readable> => {
+    const headers = { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' };
+    return (await cluster.upgrade('POST', `${pods}/web/exec?command=${command}`, headers)).socket;
+  };
+  const complete = streams.flatMap((one) => [
+    async (): Promise<void> => {
+      const stream = await exec(one, 'complete');
+      assert.equal(await digestOf(stream), await one.sent.get('complete'));
+    },
+    async (): Promise<void> => {
+      const stream = await one.cluster.open('GET', `${pods}/web/log?follow=true`);
+      assert.equal(await digestOf(stream), await one.sent.get('log'));
+    },
+  ]);
+  const closing = streams.map((one) => async (): Promise<void> => {
+    for (let round = 0; round < 5; round++) {
+      const stream = await exec(one, 'closed');
+      let bytes = 0;
+      for await (const chunk of stream as AsyncIterable<Buffer>) if ((bytes += chunk.length) > round * 300_000) break;
+      await one.sent.get('closed');
+    }
+  });
+  await Promise.all([...complete, ...closing].map((run) => run()));
+});

@@ -13,7 +13,7 @@ import { asError } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
 import { secured } from '../outbound/cluster-network.ts';
-import { DirectConnection } from '../outbound/direct-connection.ts';
+import { DirectConnection, recordBytesMax } from '../outbound/direct-connection.ts';
 import { OutboundError, outboundError } from '../outbound/errors.ts';
 import { addressOf } from './dialer.ts';
 import type { DialTarget, NodeDialer } from './dialer.ts';
@@ -89,6 +89,8 @@ export class NodeConnections {
   readonly #options: NodeConnectionsOptions;
   #agents: { readonly shared: Agent; readonly alone: Agent } | undefined;
   #client: Client | undefined;
+  /** Direct connections read into it. */
+  #record: Buffer | undefined;
 
   constructor(options: NodeConnectionsOptions) {
     this.#options = options;
@@ -169,7 +171,8 @@ export class NodeConnections {
       const dialed = dialer.dialTls?.(target, { ...tlsOptions(backend, client), onread });
       return dialed?.then((socket) => this.#verified(socket, backend, { client, signal: target.signal }));
     };
-    return DirectConnection.open(connect, { holdsBody: use === 'body' });
+    this.#record ??= Buffer.allocUnsafeSlow(recordBytesMax);
+    return DirectConnection.open(connect, { record: this.#record, holdsBody: use === 'body' });
   }
 
   /** Waits for the handshake, and compares the certificate with the pin. */

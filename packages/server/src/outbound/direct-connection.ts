@@ -7,6 +7,7 @@ import type { OnReadOpts } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 
+/** An exception of a receiver closes the connection. */
 export interface Receiver {
   /** The bytes are valid only during the call. */
   data(bytes: Buffer): void;
@@ -20,8 +21,8 @@ const headEnd = '\r\n\r\n';
 /** The longest head that node:http accepts. */
 const headBytesMax = 16 * 1024;
 
-/** Each record is read into this buffer and used before the next one of any connection. Longer than a record. */
-let records: Buffer | undefined;
+/** The longest record of TLS. */
+export const recordBytesMax = 16 * 1024;
 
 export class DirectConnection extends Duplex {
   readonly socket: TLSSocket;
@@ -42,18 +43,19 @@ export class DirectConnection extends Duplex {
 
   /**
    * `connect` opens the socket with the given option. Returns undefined if `connect` does. `holdsBody`: the stream ends after the head of
-   * the response until `passBody` or `receive`.
+   * the response until `passBody` or `receive`. All connections of a control plane may share `record`: each record is used before the next
+   * one is read.
    */
   static async open(
     connect: (onread: OnReadOpts) => Promise<TLSSocket> | undefined,
-    { holdsBody = false } = {},
+    { record, holdsBody = false }: { record: Buffer; holdsBody?: boolean },
   ): Promise<DirectConnection | undefined> {
     let connection: DirectConnection | undefined;
     const callback = (length: number, bytes: Uint8Array): boolean => {
       if (connection) connection.#received((bytes as Buffer).subarray(0, length));
       return true;
     };
-    const socket = await connect({ buffer: (records ??= Buffer.allocUnsafeSlow(64 * 1024)), callback });
+    const socket = await connect({ buffer: record, callback });
     return socket && (connection = new DirectConnection(socket, holdsBody));
   }
 
@@ -64,8 +66,8 @@ export class DirectConnection extends Duplex {
     this.#receiver = receiver;
     // Before the data, because the receiver may pause.
     this.socket.resume();
-    if (rest) receiver.data(rest);
-    if (this.socket.readableEnded) receiver.end();
+    if (rest) this.#deliver(rest);
+    if (this.socket.readableEnded) this.#deliver(undefined);
   }
 
   /** Whether the stream ends after the head. */
@@ -86,16 +88,26 @@ export class DirectConnection extends Duplex {
   }
 
   #ended(): void {
-    if (this.#receiver) this.#receiver.end();
+    if (this.#receiver) this.#deliver(undefined);
     else if (!this.#body) this.push(null);
   }
 
   #received(bytes: Buffer): void {
-    if (this.#receiver) this.#receiver.data(bytes);
+    if (this.#receiver) this.#deliver(bytes);
     else if (this.#head) this.#readHead(Buffer.concat([this.#head, bytes]));
     // A pause has no effect on bytes that are decrypted already.
     else if (this.#body) this.#body = Buffer.concat([this.#body, bytes]);
     else if (!this.push(Buffer.from(bytes))) this.socket.pause();
+  }
+
+  /** The only place that calls the receiver. An exception would end the process, so it closes the connection. */
+  #deliver(bytes: Buffer | undefined): void {
+    try {
+      if (bytes) this.#receiver!.data(bytes);
+      else this.#receiver!.end();
+    } catch {
+      this.destroy();
+    }
   }
 
   #readHead(read: Buffer): void {
