@@ -72,6 +72,25 @@ describe('the trouble of pods', () => {
     assert.equal(message, 'container etcd of Pod "demo-etcd-0" cannot pull example.com/etcd:1: not found');
   });
 
+  const crashed = (message: string): Pod => {
+    const one = pod('CrashLoopBackOff');
+    const terminated = { exitCode: 1, message };
+    Object.assign(one.status!.containerStatuses![0]!, { lastState: { terminated } });
+    return one;
+  };
+
+  test('of a crash has the last line of the log', () => {
+    const { reason, message } = podTrouble([crashed('starting\npanic: no such file\n')])!;
+    assert.equal(reason, 'ContainerCrashes');
+    assert.equal(message, 'container etcd of Pod "demo-etcd-0" has exited 4 times: panic: no such file');
+  });
+
+  test('of a crash names a full volume, also before other lines of the log', () => {
+    const { reason, message } = podTrouble([crashed('write wal: no space left on device\ngoroutine 1 [running]')])!;
+    assert.equal(reason, 'NoSpace');
+    assert.match(message, /: write wal: no space left on device$/);
+  });
+
   test('includes pods that fit on no node', () => {
     const scheduled = {
       type: 'PodScheduled',

@@ -1,7 +1,7 @@
 /** How far a roll-out is, from the status of a workload. */
 
 import type { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
-import type { Pod } from '@hangar/client/kinds/core-v1';
+import type { ContainerState, Pod } from '@hangar/client/kinds/core-v1';
 
 export interface DeploymentReport {
   readonly desired: number;
@@ -48,6 +48,16 @@ export function memberReport({ metadata, spec, status }: StatefulSet): MemberRep
   };
 }
 
+/** Of the error ENOSPC, and of the alarm of etcd. */
+const noSpace = /no space left on device|database space exceeded/;
+
+const crash = (what: string, lastState: ContainerState | undefined): PodTrouble => {
+  const log = lastState?.terminated?.message?.trim() ?? '';
+  const reason = noSpace.test(log) ? 'NoSpace' : 'ContainerCrashes';
+  const line = log.split('\n').findLast((one) => reason !== 'NoSpace' || noSpace.test(one));
+  return { reason, message: line ? `${what}: ${line}` : `${what}: read its logs` };
+};
+
 const pullReasons = new Set(['ErrImagePull', 'ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull']);
 const configurationReasons = new Set(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError']);
 
@@ -60,15 +70,13 @@ export interface PodTrouble {
 export function podTrouble(pods: readonly Pod[]): PodTrouble | undefined {
   for (const { metadata, status } of pods) {
     const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-    for (const { name, state, restartCount, image } of statuses) {
+    for (const { name, state, lastState, restartCount, image } of statuses) {
       const { reason = '', message = '' } = state?.waiting ?? {};
       const where = `container ${name} of Pod ${JSON.stringify(metadata.name)}`;
       if (pullReasons.has(reason))
         return { reason: 'ImagePullFailed', message: `${where} cannot pull ${image}: ${message}` };
       if (configurationReasons.has(reason)) return { reason: 'ContainerNotCreated', message: `${where}: ${message}` };
-      if (reason === 'CrashLoopBackOff') {
-        return { reason: 'ContainerCrashes', message: `${where} has exited ${restartCount} times: read its logs` };
-      }
+      if (reason === 'CrashLoopBackOff') return crash(`${where} has exited ${restartCount} times`, lastState);
     }
     const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
     if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') {

@@ -79,6 +79,8 @@ export function containerOf(options: ContainerOptions): Container {
     startupProbe: probe(probes.live, { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 300 }),
     livenessProbe: probe(probes.live, { periodSeconds: 10, timeoutSeconds: 15, failureThreshold: 8 }),
     readinessProbe: probe(probes.ready, { periodSeconds: 1, timeoutSeconds: 15, failureThreshold: 3 }),
+    // The status of a crash has the last lines of the log, which conditions report.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: containerSecurity,
   };
 }
