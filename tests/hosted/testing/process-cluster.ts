@@ -18,6 +18,7 @@ import { Namespace, Pod, Secret } from '@hangar/client/kinds/core-v1';
 import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { Logger, systemClock } from '@hangar/core';
 import { programsByName, startProcessRuntime, storageClassName } from '@hangar/process-runtime';
+import type { ProcessRuntimeOptions } from '@hangar/process-runtime';
 import { findCondition } from '@hangar/runtime';
 import { installCrd } from '@hangar/testkit';
 import { definitions } from '../../../operators/hosted/src/api/generated/index.ts';
@@ -33,8 +34,8 @@ export const namespace = 'team';
 export const key = { namespace, name: 'demo' };
 const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
-export interface ProcessClusterOptions {
-  /** Programs of other versions, by image. */
+export interface ProcessClusterOptions extends Pick<ProcessRuntimeOptions, 'loadBalancerAddresses'> {
+  /** Programs of other versions, and other programs, by image. */
   readonly images?: Readonly<Record<string, string>>;
   /** Runs before the operator starts. */
   readonly prepare?: (cluster: { client: Client; kubeconfig: string; folder: string }) => Promise<AsyncDisposable>;
@@ -62,7 +63,8 @@ export class ProcessCluster implements AsyncDisposable {
     this.#operator = this.#startOperator();
   }
 
-  static async start({ prepare, images = {} }: ProcessClusterOptions = {}): Promise<ProcessCluster> {
+  static async start(options: ProcessClusterOptions = {}): Promise<ProcessCluster> {
+    const { prepare, images = {}, loadBalancerAddresses } = options;
     const lines: string[] = [];
     const log = new Logger({ level: 'info', format: 'text', clock: systemClock, write: (line) => lines.push(line) });
     const paths = await Promise.all(programs.map(async (name) => [name, await tool(name)] as const));
@@ -78,6 +80,7 @@ export class ProcessCluster implements AsyncDisposable {
       images: [programsByName({ ...Object.fromEntries(paths), ...images })],
       claimBinding: 'Immediate',
       taints: [],
+      loadBalancerAddresses,
       log,
     });
     opened.defer(() => runtime.close({ pods: 'stop' }));

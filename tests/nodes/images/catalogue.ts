@@ -71,6 +71,11 @@ const basic = {
     hasBusybox: false,
     packages: ['nftables'],
   },
+  'konnectivity-agent': {
+    process: { Entrypoint: ['/proxy-agent'] },
+    programs: { 'proxy-agent': program('konnectivity-agent') },
+    hasBusybox: false,
+  },
   'metrics-server': {
     process: { Entrypoint: ['/metrics-server'] },
     programs: { 'metrics-server': program('metrics-server') },
