@@ -21,7 +21,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/process-runtime': ['core', 'http2', 'api', 'client', 'runtime', 'pki', 'programs'],
   'operators/controlplane': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects'],
   'operators/hosted': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects'],
-  'apps/cli': ['core', 'api', 'client'],
+  // The operator for `hangar hosted diff`, which loads its rendering on demand.
+  'apps/cli': ['core', 'api', 'client', 'hosted-operator'],
   'apps/console': ['core', 'api', 'client'],
   'apps/controller-manager': ['core', 'api', 'client', 'runtime', 'controllers', 'pki', 'programs'],
   'apps/hosted-operator': ['core', 'api', 'client', 'runtime', 'hosted-operator'],

@@ -4,7 +4,7 @@ import type { Client } from '@hangar/client';
 import type { Session } from './session.ts';
 
 /** Candidates that the shell completes a word with. */
-export type Completes = 'control-plane' | 'file' | 'folder' | readonly string[];
+export type Completes = 'control-plane' | 'hosted-control-plane' | 'file' | 'folder' | readonly string[];
 
 export interface OptionSpec {
   /** Without its dashes. */

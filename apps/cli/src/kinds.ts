@@ -49,6 +49,19 @@ export interface ControlPlaneRegistrationObject extends ApiObject {
   status?: { ready?: boolean; conditions?: readonly Condition[] };
 }
 
+export interface HostedControlPlaneObject extends ApiObject {
+  spec?: {
+    version?: string;
+    replicas?: number;
+    controlPlaneEndpoint?: { readonly host?: string; readonly port?: number };
+  };
+  status?: {
+    version?: string;
+    readyReplicas?: number;
+    conditions?: readonly Condition[];
+  };
+}
+
 export interface TenantObject extends ApiObject {
   spec?: {
     hosts?: readonly string[];
@@ -110,6 +123,13 @@ export const ControlPlaneRegistration: Kind<ControlPlaneRegistrationObject> = of
   'ControlPlaneRegistration',
   'controlplaneregistrations',
 );
+
+export const HostedControlPlane: Kind<HostedControlPlaneObject> = {
+  apiVersion: 'controlplane.cluster.x-k8s.io/v1alpha1',
+  kind: 'HostedControlPlane',
+  plural: 'hostedcontrolplanes',
+  isNamespaced: true,
+};
 
 export const Tenant: Kind<TenantObject> = {
   apiVersion: 'tenancy.hangar.dev/v1alpha1',

@@ -11,6 +11,7 @@
  *   operator.ts      the controller on one manager
  *   admission.ts     the validating webhook
  *   served-apis.ts   the optional APIs of a management cluster
+ *   preview.ts       what the newest rendering changes, for `hangar hosted diff`
  *   rbac.ts          the rights that it needs
  */
 
@@ -20,6 +21,8 @@ export type { HostedErrorCode } from './errors.ts';
 export { definitions } from './api/generated/index.ts';
 export * from './render/index.ts';
 export { hostedWebhooks } from './admission.ts';
+export { previewChanges, previewObjects } from './preview.ts';
+export type { ObjectChange } from './preview.ts';
 export { hostedOperator } from './operator.ts';
 export type { HostedOperatorOptions } from './operator.ts';
 export { certManagerRules, clusterApiRules, electionRules, gatewayRules, hostedRules } from './rbac.ts';

@@ -12,6 +12,7 @@ import { doctor } from './doctor.ts';
 import { down } from './down.ts';
 import { get } from './get.ts';
 import { help } from './help.ts';
+import { hosted } from './hosted.ts';
 import { kubeconfig } from './kubeconfig.ts';
 import { logs } from './logs.ts';
 import { node } from './node.ts';
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   use,
   connect,
   node,
+  hosted,
   deleteCommand,
   purge,
   suspend,

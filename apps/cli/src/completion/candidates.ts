@@ -19,6 +19,7 @@ export interface CompletionWorld {
   readonly commands: readonly CommandSpec[];
   /** Of the platform that the words select. */
   readonly controlPlanes: (words: readonly string[]) => Promise<readonly string[]>;
+  readonly hostedControlPlanes: (words: readonly string[]) => Promise<readonly string[]>;
 }
 
 /** `words`: without the program's name; the last one is the one being typed, and may be empty. */
@@ -95,12 +96,12 @@ async function ofValue(
 ): Promise<Offered> {
   if (completes === undefined) return [];
   if (completes === 'file' || completes === 'folder') return completes;
-  if (completes !== 'control-plane')
+  if (completes !== 'control-plane' && completes !== 'hosted-control-plane')
     return starting(
       completes.map((word) => ({ word })),
       typed,
     );
-  const names = await world.controlPlanes(before);
+  const names = await (completes === 'control-plane' ? world.controlPlanes : world.hostedControlPlanes)(before);
   // Candidates pass through a shell: those with special characters are left out.
   return starting(
     names.filter((name) => /^[a-z0-9][-a-z0-9.]*$/.test(name)).map((word) => ({ word })),

@@ -6,7 +6,11 @@ import { openTestWorld } from '../testing/test-session.ts';
 import { offered } from './candidates.ts';
 
 const names = ['demo', 'shop', '$(touch owned)', '`x`', "a'b"];
-const world = { commands, controlPlanes: () => Promise.resolve(names) };
+const world = {
+  commands,
+  controlPlanes: () => Promise.resolve(names),
+  hostedControlPlanes: () => Promise.resolve(['hosted-one']),
+};
 
 const words = async (...typed: string[]): Promise<string[] | string> => {
   const all = await offered(world, typed);
