@@ -106,14 +106,12 @@ describe('hangar up --hosted', () => {
     await up('--hosted');
     const file = join(folder, 'first.json');
     await writeFile(file, JSON.stringify(minimal));
-    await until(
-      'the kind is served',
-      async () => (await management('apply', `--filename=${file}`).catch(() => '')) !== '',
-    );
-    await management('wait', '--for=create', 'secret/first-kubeconfig', '--timeout=120s');
-    const secret = await management('get', 'secret/first-kubeconfig', '--output=jsonpath={.data.value}');
-    await writeFile(join(folder, 'first.kubeconfig'), Buffer.from(secret, 'base64'), { mode: 0o600 });
-    await ready();
+    await management('apply', `--filename=${file}`);
+    await management('wait', '--for=condition=Ready', 'hostedcontrolplane/first', '--timeout=180s');
+    await hangar('hosted', 'kubeconfig', 'first', '--output=first.kubeconfig');
+    assert.match(await hangar('hosted', 'list'), /^default +first +v1\.36\.4 +True +1\/1 +https:\/\/127\.0\.0\.1:/m);
+    // The objects in the cluster are those of the newest rendering.
+    assert.equal(await hangar('hosted', 'diff', '--all'), '');
     assert.match(await hosted('version'), /Server Version: v1\.36\.4/);
     await hosted('create', 'configmap', 'kept');
   });

@@ -4,7 +4,7 @@
  * them.
  */
 
-import { systemClock, systemRandom } from '@hangar/core';
+import { settledWithin, systemClock, systemRandom } from '@hangar/core';
 import type { Logger } from '@hangar/core';
 import type { Inside } from '../compose/inside.ts';
 import { controllersService } from './controllers.ts';
@@ -28,9 +28,14 @@ export interface ServicesOptions {
 export interface Services {
   /** True: `demo` is ready. False: there is none, or it takes too long. Never rejects. */
   readonly hasDemo: Promise<boolean>;
+  /** True: HostedControlPlanes are served. False: they are off, or it takes too long. Never rejects. */
+  readonly hasHosted: Promise<boolean>;
   /** Stops the wait for `demo` first, then the operators and hosted control planes, then the controllers, which finish the work of the operator. Never rejects. */
   stop(): Promise<void>;
 }
+
+/** Maximum time that `hangar up` waits for the kinds of hosted control planes. */
+const hostedWaitMs = 30_000;
 
 export function startServices({ inside, log, electsLeader, demoFile, hosted }: ServicesOptions): Services {
   const supervisor = new Supervisor({ clock: systemClock, random: systemRandom, log });
@@ -47,7 +52,8 @@ export function startServices({ inside, log, electsLeader, demoFile, hosted }: S
   const controllers = controllersService(worldOf('controllers'));
   const demo =
     demoFile === undefined ? undefined : demoService({ inside, log, demoFile, installed: installed.promise });
-  const hostedServices = hosted?.module.hostedServices(worldOf, hosted.settings) ?? [];
+  const hostedPart = hosted?.module.hostedServices(worldOf, hosted.settings);
+  const hostedServices = hostedPart?.services ?? [];
   for (const { name } of [operator, ...hostedServices, controllers]) {
     inside.addCheck({ name, isAdvisory: true, check: () => supervisor.problem(name) });
   }
@@ -58,6 +64,7 @@ export function startServices({ inside, log, electsLeader, demoFile, hosted }: S
   const begun = [...(demo ? [demo] : []), operator, ...hostedServices, controllers].map(begin);
   return {
     hasDemo: demo?.isUsable ?? Promise.resolve(false),
+    hasHosted: hostedPart ? settledWithin(systemClock, hostedWaitMs, hostedPart.installed) : Promise.resolve(false),
     async stop() {
       for (const { stop, ended } of begun) {
         stop.abort(new Error('the server is shutting down'));

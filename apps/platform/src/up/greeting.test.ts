@@ -44,3 +44,10 @@ test('commands begin with the words that start the program', () => {
   const text = greeting({ url, program: 'node /srv/hangar/bin/hangar.js', options: read() });
   assert.ok(text.includes('\n  node /srv/hangar/bin/hangar.js create NAME\n'), text);
 });
+
+test('it names the command for hosted control planes only if they are served', () => {
+  const options = read('--data-dir=/elsewhere');
+  const text = greeting({ url, program, options, hasHosted: true });
+  assert.ok(text.includes('\n  npx hangar hosted list --data-dir /elsewhere\n'), text);
+  assert.doesNotMatch(greeting({ url, program, options }), /hosted/);
+});

@@ -12,12 +12,14 @@ export interface Greeting {
   readonly options: Pick<PlatformOptions, 'dataDirectory' | 'kubeconfig' | 'store' | 'services'>;
   /** Of the control plane `demo`; absent: there is none. */
   readonly demoFile?: string | undefined;
+  /** HostedControlPlanes are served. */
+  readonly hasHosted?: boolean;
   /** The server runs in the background. */
   readonly isBackground?: boolean;
 }
 
 /** The first line is for programs: exactly this, once. */
-export function greeting({ url, program, options, demoFile, isBackground }: Greeting): string {
+export function greeting({ url, program, options, demoFile, hasHosted, isBackground }: Greeting): string {
   const { kubeconfig, store, services } = options;
   const admin = shown(kubeconfig);
   const lines = [`ready ${url}`, '', `Hangar serves the API of Kubernetes ${release} at ${url}`];
@@ -28,6 +30,10 @@ export function greeting({ url, program, options, demoFile, isBackground }: Gree
   lines.push('', `  kubectl --kubeconfig ${used} create configmap hello --from-literal=from=hangar`);
   lines.push(`  kubectl --kubeconfig ${used} get configmaps --all-namespaces`, '');
   if (!services.isBare) lines.push('Create your own control plane:', '', `  ${program} create ${placed(options)}`, '');
+  if (hasHosted) {
+    lines.push('Hosted control planes run as processes of this machine: apply a HostedControlPlane, and see', '');
+    lines.push(`  ${program} hosted list${directory(options)}`, '');
+  }
   if (store.type === 'memory') lines.push('The store is in memory: all data is lost when Hangar stops.', '');
   return [
     ...lines,

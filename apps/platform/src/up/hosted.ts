@@ -18,6 +18,7 @@ export async function hostedOf(
   const { isOn, binDirs } = hosted;
   const folder = join(dataDirectory, 'hosted');
   if (!(isOn ?? existsSync(folder))) return undefined;
+  if (process.platform !== 'linux') throw new UsageError('hosted control planes need Linux: use --hosted=false');
   const [module, { Programs }] = await Promise.all([
     import('../services/hosted/index.ts'),
     import('../services/hosted/programs.ts'),

@@ -96,10 +96,10 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
     await tracing?.close();
     await withdraw(dataDirectory);
   });
-  const hasDemo = (await services?.hasDemo) ?? false;
+  const [hasDemo = false, hasHosted = false] = await Promise.all([services?.hasDemo, services?.hasHosted]);
   if (signals.isStopping) return;
   const words = { url: running.url, program: program(), options, ...(hasDemo ? { demoFile } : {}) };
-  const text = greeting({ ...words, isBackground: isBackground() });
+  const text = greeting({ ...words, hasHosted, isBackground: isBackground() });
   console.log(text);
   reportReady(text);
   systemClock.after(settledAfterMs, giveBackMemory);

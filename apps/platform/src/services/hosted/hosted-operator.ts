@@ -11,15 +11,18 @@ import type { SupervisedService } from '../supervise.ts';
 export interface HostedOperatorWorld extends ServiceWorld {
   /** Resolves when pods can be scheduled. */
   readonly nodeReady: Promise<void>;
+  /** Called by every run when the kinds are served. */
+  readonly onInstalled: () => void;
 }
 
 export const hostedOperatorService = (world: HostedOperatorWorld): SupervisedService => ({
   name: 'hosted-operator',
   async run(signal, running) {
-    const { inside, log, electsLeader, tellMetrics, nodeReady } = world;
+    const { inside, log, electsLeader, tellMetrics, nodeReady, onInstalled } = world;
     const clients = insideClients(inside, 'hosted-operator');
     try {
       await installDefinitions(clients.root, { definitions, signal });
+      onInstalled();
       await orAborted(nodeReady, signal);
       const manager = hostedOperator({
         management: clients.root,

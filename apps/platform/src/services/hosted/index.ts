@@ -16,17 +16,27 @@ export interface HostedSettings {
   readonly programs: Programs;
 }
 
-/** In the order in which they stop: the operator first. */
+export interface HostedServices {
+  /** In the order in which they stop: the operator first. */
+  readonly services: readonly SupervisedService[];
+  /** Resolves when the kinds are served. */
+  readonly installed: Promise<void>;
+}
+
 export function hostedServices(
   worldOf: (name: string) => ServiceWorld,
   { folder, programs }: HostedSettings,
-): readonly SupervisedService[] {
-  const ready = Promise.withResolvers<void>();
+): HostedServices {
+  const [ready, installed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const node = worldOf('process-node');
   // Volumes belong to the name of the node: on a machine of its own it does not depend on the name of the machine, which can change.
   const nodeName = node.electsLeader ? hostname().toLowerCase() : 'local';
-  return [
-    hostedOperatorService({ ...worldOf('hosted-operator'), nodeReady: ready.promise }),
-    processNodeService({ ...node, nodeName, folder, programs, onReady: ready.resolve }),
-  ];
+  const operator = { ...worldOf('hosted-operator'), nodeReady: ready.promise, onInstalled: installed.resolve };
+  return {
+    services: [
+      hostedOperatorService(operator),
+      processNodeService({ ...node, nodeName, folder, programs, onReady: ready.resolve }),
+    ],
+    installed: installed.promise,
+  };
 }

@@ -41,6 +41,8 @@ export const processNodeService = (world: ProcessNodeWorld): SupervisedService =
         images: [programs.source],
         // Pods of hosted control planes have no tolerations.
         taints: [],
+        // The only node.
+        claimBinding: 'Immediate',
         apiServer: apiServerOf(inside.url),
         kubelet: { clientCa: inside.keys().authority.certificate },
       });
