@@ -1,6 +1,6 @@
 /**
  * The first hour of a user who has cloned the repository and types every command of the README, into as many terminals as it names, from
- * top to bottom, twice; and the guide that continues it. The output is as documented, and the log of the server has no errors.
+ * top to bottom, twice; and the guides that continue it. The output is as documented, and the log of the server has no errors.
  */
 
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ import { normalised, readDocument, root } from '../examples/testing/documents.ts
 import { Shell } from '../examples/testing/shell.ts';
 import { Terminal } from '../examples/testing/terminal.ts';
 
-const programs = ['kubectl', 'kube-controller-manager', 'kube-scheduler'] as const;
+const programs = ['kubectl', 'kube-controller-manager', 'kube-scheduler', 'etcd', 'kube-apiserver'] as const;
 /** Progress of commands: on a terminal it is one line, which is erased when they complete. */
 const progress = /^(?:waiting|restoring) .*\n/gm;
 
@@ -23,6 +23,7 @@ const passes = [
   { document: 'README.md', kubectl: 'kubectl' },
   { document: 'README.md', kubectl: 'kubectl-1.32' },
   { document: 'docs/guides/controllers-for-a-fleet.md', kubectl: 'kubectl' },
+  { document: 'docs/guides/hosted-control-planes.md', kubectl: 'kubectl' },
 ] as const;
 
 describe('the README', () => {
