@@ -152,6 +152,21 @@ describe('life cycle of a pod', { concurrency: true }, () => {
     assert.match(terminated.message!, /^x+the end\n$/);
   });
 
+  test('a runtime that stops its pods starts no new ones', async () => {
+    await using ground = await Ground.start();
+    const [stopping, started] = [join(ground.folder, 'stopping'), join(ground.folder, 'started')];
+    const script = `trap 'touch ${stopping}; sleep 2; exit 0' TERM; while :; do sleep 1 & wait $!; done`;
+    await ground.create('slow', { containers: [shell(script)] });
+    await ground.isReady('slow');
+    const closing = ground.runtime.close({ pods: 'stop' });
+    await until('the signal', () => existsSync(stopping));
+    await ground.create('late', { containers: [shell(`touch ${started}; ${forever}`)] });
+    await closing;
+    assert.equal(existsSync(started), false);
+    await ground.startRuntime();
+    await ground.isReady('late');
+  });
+
   test('init containers run in order before the containers, and a sidecar stays until the end', async () => {
     await using ground = await Ground.start();
     const volumeMounts = [{ name: 'shared', mountPath: '/shared' }];

@@ -26,6 +26,8 @@ export class Pods {
   /** Journals whose pods were not seen yet. */
   readonly #records = new Map<string, PodRecord>();
 
+  #isStopping = false;
+
   constructor(options: PodsOptions) {
     this.#options = options;
     const { podsFolder, network } = options.world;
@@ -62,6 +64,8 @@ export class Pods {
     const uid = pod.metadata.uid!;
     const known = this.#workers.get(uid);
     if (known) return known.update(pod);
+    // The next runtime starts it.
+    if (this.#isStopping) return;
     const record = this.#records.get(uid);
     this.#records.delete(uid);
     // A finished pod needs no worker, unless it left something behind or is being deleted.
@@ -97,6 +101,7 @@ export class Pods {
    * exit. kube-apiserver without etcd would use its whole grace period.
    */
   async stopAll(): Promise<void> {
+    this.#isStopping = true;
     const [stateful, others] = [this.all().filter(hasClaim), this.all().filter((worker) => !hasClaim(worker))];
     for (const workers of [others, stateful]) {
       await Promise.all(workers.map((worker) => worker.shutDown(shutDownGraceMs)));
