@@ -2,7 +2,7 @@
 
 import { installDefinitions } from '@hangar/controlplane-operator';
 import { orAborted, systemClock, systemRandom } from '@hangar/core';
-import { definitions, hostedOperator } from '@hangar/hosted-operator';
+import { definitions, hostedOperator, servedApis } from '@hangar/hosted-operator';
 import { insideClients } from '../clients.ts';
 import { leaseNamespace } from '../service-world.ts';
 import type { ServiceWorld } from '../service-world.ts';
@@ -25,6 +25,7 @@ export const hostedOperatorService = (world: HostedOperatorWorld): SupervisedSer
       onInstalled();
       await orAborted(nodeReady, signal);
       const manager = hostedOperator({
+        ...(await servedApis(clients.root, { signal })),
         management: clients.root,
         // The runtime forwards node ports on 127.0.0.1. Addresses of Services are not reachable from this process by their names.
         serviceType: 'NodePort',

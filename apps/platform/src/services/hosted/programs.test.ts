@@ -77,6 +77,15 @@ test('the tag of an etcd image has no influence: its build number is not the ver
   assert.equal(image?.executable('/usr/local/bin/etcd')?.path, path);
 });
 
+test('the image of konnectivity stands for the program konnectivity-server', async () => {
+  using place = machine();
+  const path = place.add('path/konnectivity-server', 'v0.36.0');
+  const programs = new Programs({ folders: [], env: place.env('path'), homeFolder: place.folder });
+  const image = 'registry.k8s.io/kas-network-proxy/proxy-server:v0.36.0';
+  const found = await programs.source(image, reference('proxy-server', 'v0.36.0'));
+  assert.equal(found?.executable('/proxy-server')?.path, path);
+});
+
 test('the folder of tools is the one that npm run tools writes to', () => {
   const [homeFolder] = ['/home/user'];
   for (const env of [{}, { XDG_CACHE_HOME: '/cache' }, { HANGAR_TOOLS_CACHE: '/tools' }]) {

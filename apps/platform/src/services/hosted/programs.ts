@@ -21,6 +21,9 @@ const versionTimeoutMs = 30_000;
 /** The programs of a hosted control plane. */
 export const componentPrograms = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
+/** Programs with another name than that of their image. */
+const otherNames: Readonly<Record<string, string>> = { 'proxy-server': 'konnectivity-server' };
+
 export interface ProgramsOptions {
   /** Searched first. */
   readonly folders: readonly string[];
@@ -75,7 +78,10 @@ export class Programs {
   #paths(name: string): string[] {
     const { folders, env } = this.#options;
     const inPath = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-    return [...folders, ...inPath, ...this.#toolFolders()].map((folder) => join(folder, name)).filter(isExecutable);
+    const names = [name, ...(otherNames[name] === undefined ? [] : [otherNames[name]])];
+    return [...folders, ...inPath, ...this.#toolFolders()]
+      .flatMap((folder) => names.map((file) => join(folder, file)))
+      .filter(isExecutable);
   }
 
   /** `<tools>/<name>/<version>-<os>-<architecture>`, newest versions first. */
