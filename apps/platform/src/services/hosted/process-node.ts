@@ -46,6 +46,7 @@ export const processNodeService = (world: ProcessNodeWorld): SupervisedService =
         apiServer: apiServerOf(inside.url),
         kubelet: { clientCa: inside.keys().authority.certificate },
       });
+      world.tellMetrics(() => runtime.metrics.registry.text());
       inside.localKubelet.allow(() => {
         const port = runtime.kubeletPort;
         return port === undefined ? undefined : { host: hostIP, port };
