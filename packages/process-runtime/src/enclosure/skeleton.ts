@@ -65,9 +65,13 @@ async function grow(branch: Branch, place: { root: string; base: string; path: s
   await mkdir(here, { recursive: true, mode: 0o755 });
   // A mount point is covered by its mount, and so is everything below.
   if (leaf !== 'folder') {
-    for (const name of await readdir(join(base, path)).catch(() => [])) {
-      if (!branch.children.has(name)) await symlink(`/${join(baseFolder, path, name)}`, join(here, name));
-    }
+    const names = await readdir(join(base, path)).catch(() => []);
+    // Concurrently: /etc has hundreds of entries, and each link is a round trip to another thread.
+    await Promise.all(
+      names
+        .filter((name) => !branch.children.has(name))
+        .map((name) => symlink(`/${join(baseFolder, path, name)}`, join(here, name))),
+    );
   }
   for (const [name, child] of branch.children) await grow(child, { root, base, path: join(path, name) });
 }
