@@ -28,11 +28,25 @@ export interface PodRecord {
 
 const pathIn = (folder: string): string => join(folder, 'pod.json');
 
-export function writePodRecord(folder: string, record: PodRecord): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const next = `${pathIn(folder)}.next`;
-  writeFileSync(next, `${JSON.stringify(record)}\n`, { mode: 0o600 });
-  renameSync(next, pathIn(folder));
+/** Writes the journal of a pod when it changes. It is written after each sync of the pod, so a stable pod does not use the disk. */
+export class PodJournal {
+  readonly #folder: string;
+  #written = '';
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Throws if the disk is full. */
+  write(record: PodRecord): void {
+    const text = `${JSON.stringify(record)}\n`;
+    if (text === this.#written) return;
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const next = `${pathIn(this.#folder)}.next`;
+    writeFileSync(next, text, { mode: 0o600 });
+    renameSync(next, pathIn(this.#folder));
+    this.#written = text;
+  }
 }
 
 /** Undefined: missing or invalid. */

@@ -20,7 +20,7 @@ import type { PodPlace } from '../spec/downward.ts';
 import { setUpVolumes } from '../volumes/volumes.ts';
 import type { VolumePaths } from '../volumes/volumes.ts';
 import { ContainerUnit, hashOf, messageOf, timeText } from './container-unit.ts';
-import { writePodRecord } from './pod-record.ts';
+import { PodJournal } from './pod-record.ts';
 import type { PodRecord } from './pod-record.ts';
 import { isSidecar, podStatus } from './pod-status.ts';
 import { hostnameOf } from './prepared-container.ts';
@@ -50,6 +50,7 @@ export class PodWorker {
   readonly #world: PodWorld;
   readonly #folder: string;
   readonly #hosts: HostsWriter;
+  readonly #journal: PodJournal;
   readonly #units = new Map<string, ContainerUnit>();
   readonly #retries = new Map<string, number>();
   readonly #claimFolders = new Map<string, string>();
@@ -76,6 +77,7 @@ export class PodWorker {
     const { uid, namespace, name } = options.pod.metadata;
     this.#folder = join(this.#world.podsFolder, uid!);
     this.#hosts = new HostsWriter(join(this.#folder, 'etc'));
+    this.#journal = new PodJournal(this.#folder);
     const isHost = options.pod.spec?.hostNetwork === true;
     const { network, hostIP, clock } = this.#world;
     const kept = options.record?.address;
@@ -224,7 +226,7 @@ export class PodWorker {
     const containers = Object.fromEntries(
       Array.from(this.#units.values(), (unit) => [unit.name, unit.record] as const).filter(([, record]) => record),
     ) as PodRecord['containers'];
-    writePodRecord(this.#folder, {
+    this.#journal.write({
       namespace: namespace!,
       name: name!,
       uid: uid!,
