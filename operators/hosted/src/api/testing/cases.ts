@@ -72,7 +72,12 @@ const everyField = {
   oidcProviders: {
     'https://sso.example.com': { ...provider, claimValidationRules: [{ expression: 'true', message: 'no' }] },
   },
-  certificates: { rootCaCertificateDuration: '87600h', caCertificateDuration: '43800h' },
+  certificates: {
+    rootCaCertificateDuration: '87600h',
+    caCertificateDuration: '43800h',
+    issuer: 'CertManager',
+    overlapDuration: '0s',
+  },
 };
 
 export const cases: readonly Case[] = [
@@ -177,6 +182,13 @@ export const cases: readonly Case[] = [
     'an authority that ends before those below it',
     { certificates: { rootCaCertificateDuration: '2h', caCertificateDuration: '3h' } },
     'must be greater than or equal to caCertificateDuration',
+  ),
+  rejected('an overlap that is not a duration', { certificates: { overlapDuration: '1 day' } }, 'overlapDuration'),
+  rejected('an issuer that does not exist', { certificates: { issuer: 'Vault' } }, 'issuer'),
+  plane(
+    'an issuer that changes',
+    { spec: withField({ certificates: { issuer: 'BuiltIn' } }) },
+    { spec: withField({ certificates: { issuer: 'CertManager' } }), refused: 'field is immutable' },
   ),
   { title: 'a template', kind: 'HostedControlPlaneTemplate', steps: [{ spec: { template: { spec: {} } } }] },
   {
