@@ -24,6 +24,7 @@ import { installCrd } from '@hangar/testkit';
 import { definitions } from '../../../operators/hosted/src/api/generated/index.ts';
 import { HostedControlPlane } from '../../../operators/hosted/src/api/index.ts';
 import { hostedOperator } from '../../../operators/hosted/src/operator.ts';
+import type { HostedOperatorOptions } from '../../../operators/hosted/src/operator.ts';
 import { tool } from '../../../tools/tool.ts';
 import { startCluster } from '../../conformance/components/cluster.ts';
 import { until } from '../../process-runtime/testing/until.ts';
@@ -34,11 +35,28 @@ export const namespace = 'team';
 export const key = { namespace, name: 'demo' };
 const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
-export interface ProcessClusterOptions extends Pick<ProcessRuntimeOptions, 'loadBalancerAddresses'> {
+export interface PreparedCluster {
+  readonly client: Client;
+  /** Path of the kubeconfig of an administrator. */
+  readonly kubeconfig: string;
+  /** For files that are removed with the cluster. */
+  readonly folder: string;
+}
+
+export interface ProcessClusterOptions
+  extends Pick<ProcessRuntimeOptions, 'loadBalancerAddresses'>, Pick<HostedOperatorOptions, 'certManager'> {
   /** Programs of other versions, and other programs, by image. */
   readonly images?: Readonly<Record<string, string>>;
   /** Runs before the operator starts. */
-  readonly prepare?: (cluster: { client: Client; kubeconfig: string; folder: string }) => Promise<AsyncDisposable>;
+  readonly prepare?: (cluster: PreparedCluster) => Promise<AsyncDisposable>;
+}
+
+interface ProcessClusterParts extends Pick<HostedOperatorOptions, 'certManager'> {
+  /** Of the process runtime. */
+  readonly folder: string;
+  readonly log: Logger;
+  /** Of the log. */
+  readonly lines: readonly string[];
 }
 
 export class ProcessCluster implements AsyncDisposable {
@@ -46,25 +64,27 @@ export class ProcessCluster implements AsyncDisposable {
   /** Of the process runtime. */
   readonly #folder: string;
   readonly #log: Logger;
+  readonly #certManager: HostedOperatorOptions['certManager'];
   readonly #lines: readonly string[];
   readonly #opened: AsyncDisposableStack;
   #operator: { readonly ending: AbortController; readonly ended: Promise<void> };
 
   private constructor(
     client: Client,
-    { folder, log, lines }: { folder: string; log: Logger; lines: readonly string[] },
+    { folder, log, lines, certManager }: ProcessClusterParts,
     opened: AsyncDisposableStack,
   ) {
     this.client = client;
     this.#folder = folder;
     this.#log = log;
+    this.#certManager = certManager;
     this.#lines = lines;
     this.#opened = opened;
     this.#operator = this.#startOperator();
   }
 
   static async start(options: ProcessClusterOptions = {}): Promise<ProcessCluster> {
-    const { prepare, images = {}, loadBalancerAddresses } = options;
+    const { prepare, certManager, images = {}, loadBalancerAddresses } = options;
     const lines: string[] = [];
     const log = new Logger({ level: 'info', format: 'text', clock: systemClock, write: (line) => lines.push(line) });
     const paths = await Promise.all(programs.map(async (name) => [name, await tool(name)] as const));
@@ -92,7 +112,7 @@ export class ProcessCluster implements AsyncDisposable {
     const { kubeconfig, folder } = cluster;
     if (prepare) opened.use(await prepare({ client, kubeconfig, folder }));
     opened.defer(() => removePods(client));
-    return new ProcessCluster(client, { folder: node, log, lines }, opened.move());
+    return new ProcessCluster(client, { folder: node, log, lines, certManager }, opened.move());
   }
 
   /** Runs kubectl as the administrator of the HostedControlPlane. Returns its output. */
@@ -154,7 +174,13 @@ export class ProcessCluster implements AsyncDisposable {
   #startOperator(): { readonly ending: AbortController; readonly ended: Promise<void> } {
     const ending = new AbortController();
     const { client: management } = this;
-    const operator = hostedOperator({ management, serviceType: 'NodePort', reach: 'endpoint', log: this.#log });
+    const operator = hostedOperator({
+      management,
+      serviceType: 'NodePort',
+      reach: 'endpoint',
+      certManager: this.#certManager,
+      log: this.#log,
+    });
     return { ending, ended: operator.run(ending.signal) };
   }
 
