@@ -12,6 +12,7 @@ import { BatchWriter } from '../http/batch-writer.ts';
 import type { Answer, ServerRequest, Upgrade } from '../http/message.ts';
 import { batchTarget } from '../http/relay.ts';
 import { DirectConnection } from '../outbound/direct-connection.ts';
+import type { Receiver } from '../outbound/direct-connection.ts';
 import { upgradeHeaders } from './answer-headers.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { withoutTokens } from './target.ts';
@@ -80,7 +81,6 @@ function join({ socket, head }: Upgrade, remote: Duplex, { rawHeaders, headers }
   const direct = remote instanceof DirectConnection ? remote : undefined;
   const far = direct?.socket ?? remote;
   for (const side of [socket, far]) side.on('error', () => side.destroy());
-  socket.once('close', () => endSoon(far));
   if (socket.destroyed) {
     far.destroy();
     return;
@@ -88,24 +88,33 @@ function join({ socket, head }: Upgrade, remote: Duplex, { rawHeaders, headers }
   const lines = upgradeHeaders(rawHeaders, headers.upgrade ?? '').map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(Buffer.from(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`, 'latin1'));
   if (head.length > 0) far.write(head);
-  // `pipe` ends the other half when one is finished.
-  socket.pipe(far);
   if (direct) relay(direct, socket);
-  else remote.pipe(socket);
+  else {
+    // `pipe` ends the other half when one is finished.
+    socket.pipe(remote);
+    remote.pipe(socket);
+  }
+  socket.once('close', () => endSoon(far));
   far.once('close', () => endSoon(socket));
 }
 
-/** Does the same as `pipe`. */
+/** Does the same as `pipe` in both directions. */
 function relay(remote: DirectConnection, socket: Duplex): void {
-  const writer = new BatchWriter(batchTarget(socket), remote.socket);
-  remote.receive({
+  const [toRemote, toClient] = [passer(socket, remote.socket), passer(remote.socket, socket)];
+  socket.on('data', toRemote.data).once('end', toRemote.end);
+  remote.receive(toClient);
+}
+
+function passer(from: Duplex, to: Duplex): Receiver {
+  const writer = new BatchWriter(batchTarget(to), from);
+  from.once('close', () => writer.flush());
+  return {
     data: (bytes) => writer.append(bytes),
     end() {
       writer.flush();
-      socket.end();
+      to.end();
     },
-  });
-  remote.socket.once('close', () => writer.flush());
+  };
 }
 
 /** Closes a side after flushing pending writes. */
