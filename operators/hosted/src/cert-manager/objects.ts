@@ -15,7 +15,7 @@ import type { CertificateWish, Plane, Rendered } from '../render/index.ts';
 import { Certificate, certManagerGroup, Issuer } from './kinds.ts';
 
 const hourMs = 3_600_000;
-const lifetimeHours = 8_760;
+const defaultDays = 365;
 /** The built-in issuer renews certificates after the same part of their lifetime. */
 const renewBeforePercentage = 33;
 
@@ -45,7 +45,7 @@ export function issuerObject(plane: Plane, of: AuthorityName, signer: Signer): R
 }
 
 export function certificateObject(plane: Plane, wish: CertificateWish, signer: Signer): Rendered {
-  const { secret, commonName, organizations, usage, hosts = [] } = wish;
+  const { secret, commonName, organizations, usage, hosts = [], days = defaultDays } = wish;
   const { validFrom, validTo } = new X509Certificate(signer.certificate);
   const authorityHours = Math.floor((Date.parse(validTo) - Date.parse(validFrom)) / hourMs);
   const [ipAddresses, dnsNames] = [hosts.filter((host) => isIP(host) > 0), hosts.filter((host) => isIP(host) === 0)];
@@ -59,7 +59,7 @@ export function certificateObject(plane: Plane, wish: CertificateWish, signer: S
       ...(dnsNames.length > 0 ? { dnsNames } : {}),
       ...(ipAddresses.length > 0 ? { ipAddresses } : {}),
       usages: usages[usage],
-      duration: `${Math.min(lifetimeHours, authorityHours)}h`,
+      duration: `${Math.min(days * 24, authorityHours)}h`,
       renewBeforePercentage,
       revisionHistoryLimit: 1,
       privateKey: { algorithm: 'ECDSA', size: 256, encoding: 'PKCS8', rotationPolicy: 'Always' },

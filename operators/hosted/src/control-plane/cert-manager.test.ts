@@ -13,7 +13,7 @@ import { namespace, startTestPlatform } from '../testing/platform.ts';
 import { untilObject, untilReady, untilReason } from '../testing/until.ts';
 
 const key = { namespace, name: 'demo' };
-const spec = { version: 'v1.36.4', replicas: 1, certificates: { overlapDuration: '0s' } };
+const spec = { version: 'v1.36.4', replicas: 1, certificates: { overlapDuration: '0s', caCertificateDuration: '48h' } };
 
 test('cert-manager issues the certificates, and again after a rotation of their authority', async () => {
   await using platform = await startTestPlatform({ certManager: 'default' });
@@ -29,6 +29,9 @@ test('cert-manager issues the certificates, and again after a rotation of their 
   const { spec: serving } = await client.get(Certificate, { namespace, name: 'demo-apiserver' });
   assert.ok(serving.dnsNames!.includes('kubernetes.default.svc') && serving.ipAddresses!.includes('127.0.0.1'));
   assert.deepEqual(serving.usages, ['digital signature', 'server auth']);
+  assert.equal(serving.duration, '8760h');
+  const { spec: member } = await client.get(Certificate, { namespace, name: 'demo-etcd-server' });
+  assert.equal(member.duration, '48h', 'not longer than that of the authority');
   await using opened = new AsyncDisposableStack();
   opened.use(certManagerDouble(client));
   await untilReady(client);

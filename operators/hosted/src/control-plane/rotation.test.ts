@@ -153,6 +153,23 @@ describe('an annotation', () => {
   });
 });
 
+test('authorities have the lifetimes of the spec, also after a rotation', async () => {
+  await using platform = await startTestPlatform();
+  const { client } = platform;
+  const durations = { rootCaCertificateDuration: '96h', caCertificateDuration: '48h' };
+  await created(platform, { certificates: { ...durations, overlapDuration: '0s' } });
+  const hoursOf = async (name: string): Promise<number> => {
+    const { validTo } = new X509Certificate(await secretText(client, name));
+    return Math.round((Date.parse(validTo) - Date.now()) / 3_600_000);
+  };
+  const all = () => Promise.all(['demo-ca', 'demo-etcd', 'demo-proxy'].map(hoursOf));
+  assert.deepEqual(await all(), [96, 48, 48]);
+  const old = await secretText(client, 'demo-proxy');
+  await rotate(client, 'proxy');
+  await trustedUntil(client, 'front-proxy-ca.crt', (pems) => pems.length === 1 && pems[0] !== old);
+  assert.deepEqual(await all(), [96, 48, 48]);
+});
+
 test('an authority is rotated before it expires, unless a user supplied it', async () => {
   const clock = new ShiftedClock();
   await using platform = await startTestPlatform({ clock });
