@@ -4,6 +4,7 @@ import type { OwnerReference } from '@hangar/api';
 import type { ApiObject } from '@hangar/client';
 import { controllerReference } from '@hangar/runtime';
 import type { ControlPlaneEndpoint, HostedControlPlane, HostedControlPlaneSpec, ServiceType } from '../api/index.ts';
+import { isPublicAddress } from '../addresses.ts';
 import { parseVersion } from './version.ts';
 import type { Version } from './version.ts';
 
@@ -36,7 +37,7 @@ export interface Plane {
   readonly spec: HostedControlPlaneSpec;
   readonly version: Version;
   readonly network: PlaneNetwork;
-  /** Port of the API server, in pods and on the Service. */
+  /** Port of the API server on the Service. */
   readonly port: number;
   /** Type of the Service if the spec has none. */
   readonly serviceType: ServiceType;
@@ -87,6 +88,16 @@ export function planeOf(hostedControlPlane: HostedControlPlane, options: PlaneOp
     endpoint: ofCluster ?? spec.controlPlaneEndpoint,
   };
 }
+
+/** Processes of users other than root cannot listen on lower ports. */
+const unprivilegedPortMin = 1024;
+
+/**
+ * Returns the port of the API server in its pods. The endpoint of the Service `kubernetes` inside has this port and the advertised
+ * address, so it is the port of the control plane's endpoint, which differs from that of the Service with type NodePort.
+ */
+export const podPortOf = ({ endpoint, port }: Plane): number =>
+  endpoint && isPublicAddress(endpoint.host) && endpoint.port >= unprivilegedPortMin ? endpoint.port : port;
 
 const orDefault = (blocks: readonly string[] | undefined, block: string): readonly string[] =>
   blocks === undefined || blocks.length === 0 ? [block] : blocks;

@@ -179,6 +179,21 @@ describe('arguments', () => {
     assert.ok(serving!.hosts!.includes('10.10.0.1'));
     assert.ok(serving!.hosts!.includes('192.0.2.1'));
   });
+
+  test('API servers listen on the port of an endpoint that they advertise, unless it is privileged', () => {
+    const portsOf = (of: Plane) => {
+      const [container] = podOf(of, 'apiserver').containers;
+      const [port, probed] = [container!.ports![0]!.containerPort, container!.readinessProbe!.httpGet!.port];
+      assert.ok(argsOf(of).includes(`--secure-port=${port}`));
+      assert.deepEqual(policyOf(of, 'scheduler').egress![0]!.ports, [{ protocol: 'TCP', port }]);
+      assert.deepEqual(policyOf(of, 'apiserver').ingress![0]!.ports, [{ protocol: 'TCP', port }]);
+      return [port, probed];
+    };
+    assert.deepEqual(portsOf(plane()), [6443, 6443]);
+    assert.deepEqual(portsOf(plane({ controlPlaneEndpoint: { host: '192.0.2.1', port: 30123 } })), [30123, 30123]);
+    assert.deepEqual(portsOf(plane({ controlPlaneEndpoint: { host: '192.0.2.1', port: 443 } })), [6443, 6443]);
+    assert.deepEqual(portsOf(plane({ controlPlaneEndpoint: { host: '127.0.0.1', port: 30123 } })), [6443, 6443]);
+  });
 });
 
 describe('settings of the API server', () => {

@@ -15,6 +15,7 @@ import {
   etcdMembers,
   workloadName,
 } from '../names.ts';
+import { podPortOf } from '../plane.ts';
 import type { Plane } from '../plane.ts';
 import { auditArguments, auditProxyContainers } from './audit.ts';
 import { folders, ports } from './defaults.ts';
@@ -66,7 +67,7 @@ export function reservedApiServerArguments(plane: Plane): Record<string, string>
   const { pki } = folders;
   const host = plane.endpoint?.host;
   return {
-    'secure-port': String(plane.port),
+    'secure-port': String(podPortOf(plane)),
     'bind-address': '0.0.0.0',
     // Clients inside of the control plane use this address through the Service `kubernetes`.
     ...(host !== undefined && isPublicAddress(host) ? { 'advertise-address': host } : {}),
@@ -125,7 +126,7 @@ export function apiServer(plane: Plane, files: string): Rendered[] {
     image: { repository: component, tag: plane.version.tag },
     settings,
     args,
-    ports: { api: plane.port },
+    ports: { api: podPortOf(plane) },
     mounts: [
       mountOf('pki', folders.pki),
       ...(plane.hasKonnectivity ? konnectivityMounts : []),
@@ -133,7 +134,7 @@ export function apiServer(plane: Plane, files: string): Rendered[] {
       ...(hasProviders(plane) ? [mountOf('authentication', folders.authentication)] : []),
       ...mounts,
     ],
-    probes: { scheme: 'HTTPS', port: plane.port, live: '/livez', ready: '/readyz' },
+    probes: { scheme: 'HTTPS', port: podPortOf(plane), live: '/livez', ready: '/readyz' },
   });
   const sidecars = auditProxyContainers(plane);
   const template = podTemplate({

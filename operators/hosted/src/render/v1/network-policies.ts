@@ -15,6 +15,7 @@ import { rendered } from '../contract.ts';
 import type { Rendered } from '../contract.ts';
 import { workloadName } from '../names.ts';
 import type { Component } from '../names.ts';
+import { podPortOf } from '../plane.ts';
 import type { Plane } from '../plane.ts';
 import { ports } from './defaults.ts';
 import { metadataOf, selectorOf } from './workload.ts';
@@ -40,7 +41,7 @@ const policy = (plane: Plane, component: Component, rules: Pick<NetworkPolicySpe
 
 /** A client of the API server that receives no connections. */
 const clientPolicy = (plane: Plane, component: Component): Rendered =>
-  policy(plane, component, { egress: [{ to: [peer(plane, 'kube-apiserver')], ports: tcp(plane.port) }, dns] });
+  policy(plane, component, { egress: [{ to: [peer(plane, 'kube-apiserver')], ports: tcp(podPortOf(plane)) }, dns] });
 
 export const networkPolicies = {
   etcd: (plane: Plane): Rendered =>
@@ -53,7 +54,7 @@ export const networkPolicies = {
     }),
   apiServer: (plane: Plane): Rendered =>
     policy(plane, 'kube-apiserver', {
-      ingress: [{ ports: tcp(plane.port, ...(plane.hasKonnectivity ? [ports.konnectivityAgents] : [])) }],
+      ingress: [{ ports: tcp(podPortOf(plane), ...(plane.hasKonnectivity ? [ports.konnectivityAgents] : [])) }],
     }),
   controllerManager: (plane: Plane): Rendered => clientPolicy(plane, 'kube-controller-manager'),
   scheduler: (plane: Plane): Rendered => clientPolicy(plane, 'kube-scheduler'),
