@@ -14,16 +14,20 @@ import { findCondition, isConditionTrue } from '@hangar/runtime';
 import { HostedControlPlane } from '../../operators/hosted/src/api/index.ts';
 import type { Component } from '../../operators/hosted/src/render/index.ts';
 import { tool } from '../../tools/tool.ts';
+import { addAliases } from '../conformance/nodes/images.ts';
 import { kubeadmJoin } from '../nodes/machine/kubeadm.ts';
 import { Kubectl } from '../nodes/testing/kubectl.ts';
 import { pod } from '../nodes/testing/objects.ts';
 import { printLogsOfFailures } from '../nodes/testing/report.ts';
 import { until } from '../process-runtime/testing/until.ts';
-import { ManagementCluster, namespace } from './testing/management-cluster.ts';
+import { addonImages } from './testing/component-images.ts';
+import { componentStatus, ManagementCluster, namespace } from './testing/management-cluster.ts';
 import { SteadyClient } from './testing/steady-client.ts';
 
 const version = 'v1.36.4';
 const key = { namespace, name: 'demo' };
+/** Nodes share the limits of the machine for tracked connections, and a pod cannot change them. */
+const kubeProxy = { args: { 'proxy-mode': 'nftables', 'conntrack-max-per-core': '0', 'conntrack-min': '0' } };
 
 describe('a HostedControlPlane as pods of a kubelet', () => {
   const opened = new AsyncDisposableStack();
@@ -57,18 +61,19 @@ describe('a HostedControlPlane as pods of a kubelet', () => {
         observedGeneration === object.metadata.generation && readyReplicas === replicas && all === replicas;
       return isCurrent && isConditionTrue(conditions, 'Ready') && object;
     });
-  const restartsOf = ({ status }: Pod): number => status?.containerStatuses?.[0]?.restartCount ?? 0;
+  const restartsOf = (one: Pod): number => componentStatus(one)?.restartCount ?? 0;
   const isReady = ({ status }: Pod): boolean => isConditionTrue(status?.conditions, 'Ready');
 
   test('version v1.36.4 with three replicas becomes Ready, and kubectl works', async () => {
-    await cluster.client.create(HostedControlPlane, { metadata: { ...key }, spec: { version, replicas: 3 } });
+    await cluster.client.create(HostedControlPlane, {
+      metadata: { ...key },
+      spec: { version, replicas: 3, kubeProxy },
+    });
     const { status } = await untilReady(3);
     assert.equal(findCondition(status!.conditions, 'Available')!.status, 'True');
     assert.equal(status!.version, version);
     for (const one of await podsOf()) {
-      const [container] = one.status!.containerStatuses!;
-      assert.match(container!.containerID!, /^containerd:\/\//);
-      assert.equal(restartsOf(one), 0, `restarts of ${one.metadata.name}`);
+      for (const { containerID } of one.status!.containerStatuses!) assert.match(containerID!, /^containerd:\/\//);
     }
     const secret = await cluster.client.get(Secret, { namespace, name: 'demo-kubeconfig' });
     const kubeconfig = Buffer.from(secret.data!['value']!, 'base64').toString();
@@ -79,39 +84,43 @@ describe('a HostedControlPlane as pods of a kubelet', () => {
     steady = opened.use(await SteadyClient.start(kubeconfig));
   });
 
-  /** Kills the container of a pod, and waits until the kubelet has started it again. Returns the number of operations meanwhile. */
-  async function killAndRecover(victim: Pod): Promise<number> {
-    const name = victim.metadata.name!;
+  /** Returns a pod of the component when it is ready. */
+  const readyPod = (component: Component, isWanted: (one: Pod) => boolean): Promise<Pod> =>
+    until(`the ${component} is ready`, async () =>
+      (await podsOf(component)).find((one) => isWanted(one) && isReady(one)),
+    );
+
+  /** Kills a container, and waits until the kubelet has started it again. Returns the number of operations meanwhile. */
+  async function killAndRecover(component: Component, name: string): Promise<number> {
+    const victim = await readyPod(component, ({ metadata }) => metadata.name === name);
     const operations = await steady.during(async () => {
       await cluster.kill(victim);
-      await until(`${name} is ready again`, async () => {
-        const now = await cluster.client.get(Pod, { namespace, name });
-        return restartsOf(now) > restartsOf(victim) && isReady(now);
-      });
+      const isRestarted = (one: Pod) => one.metadata.name === name && restartsOf(one) > restartsOf(victim);
+      await readyPod(component, isRestarted);
     });
     return operations.length;
   }
+  const namesOf = async (component: Component): Promise<string[]> =>
+    (await podsOf(component)).map(({ metadata }) => metadata.name!);
 
   test('each etcd member is killed, and the control plane stays available', async () => {
-    const members = await podsOf('etcd');
-    for (const member of members) await killAndRecover(member);
+    const members = await namesOf('etcd');
+    for (const member of members) await killAndRecover('etcd', member);
     // The kubelet waits ten seconds before the second restart: longer than an election.
-    const again = await cluster.client.get(Pod, { namespace, name: members[0]!.metadata.name! });
-    assert.ok((await killAndRecover(again)) > 0, 'operations while a member was down');
+    assert.ok((await killAndRecover('etcd', members[0]!)) > 0, 'operations while a member was down');
   });
 
   test('each API server is killed, and the control plane stays available', async () => {
-    for (const server of await podsOf('kube-apiserver')) {
-      assert.ok((await killAndRecover(server)) > 0, `operations while ${server.metadata.name} restarted`);
+    for (const server of await namesOf('kube-apiserver')) {
+      assert.ok((await killAndRecover('kube-apiserver', server)) > 0, `operations while ${server} restarted`);
     }
   });
 
   /** Kills the leader of a component, and waits until another process leads. */
   async function killLeader(component: Component): Promise<void> {
     const holderOf = () => kubectl.value('{.spec.holderIdentity}', '--namespace=kube-system', `lease/${component}`);
-    const holder = await holderOf();
-    const leader = (await podsOf(component)).find(({ metadata }) => holder.startsWith(`${metadata.name}_`));
-    await cluster.kill(leader!);
+    const holder = await until(`a ${component} leads`, async () => (await holderOf()) || undefined);
+    await cluster.kill(await readyPod(component, ({ metadata }) => holder.startsWith(`${metadata.name}_`)));
     await until(`another ${component} leads`, async () => !['', holder].includes(await holderOf()));
   }
 
@@ -121,14 +130,19 @@ describe('a HostedControlPlane as pods of a kubelet', () => {
     });
   });
 
-  test('a worker joins with kubeadm and runs a pod', async () => {
-    const worker = await cluster.nodes.start('node-b', { images: ['pause', 'busybox'] });
+  test('a worker joins with kubeadm and runs pods', async () => {
+    const { images, aliases } = addonImages(version);
+    const worker = await cluster.nodes.start('node-b', { images: ['pause', 'busybox', ...images] });
+    await addAliases(worker, aliases);
     const create = [`--kubeconfig=${kubectl.kubeconfig}`, 'token', 'create', '--print-join-command'];
     const { stdout } = await promisify(execFile)(await tool('kubeadm', { log: console.log }), create);
     await kubeadmJoin(worker, stdout);
     await kubectl.wait('create', 'serviceaccount/default');
     await kubectl.apply(pod('hello', { command: ['sh', '-c', 'echo hello; exec sleep 3600'] }));
     await kubectl.wait('condition=Ready', 'pod/hello');
+    // CoreDNS is available when it reaches the API server through the Service `kubernetes`.
+    await kubectl.wait('condition=Available', '--namespace=kube-system', 'deployment/coredns');
+    await kubectl.run('exec', 'hello', '--', 'nslookup', 'kubernetes.default.svc.cluster.local');
     assert.equal(await kubectl.value('{.spec.nodeName}', 'pod/hello'), 'node-b');
     assert.equal(await kubectl.run('logs', 'hello'), 'hello\n');
     assert.equal(await kubectl.run('exec', 'hello', '--', 'echo', 'inside'), 'inside\n');

@@ -1,19 +1,38 @@
-/** The images of the components of hosted control planes on a real node, under the names that the operator renders. */
+/** The images of hosted control planes and of their workers on real nodes, under the names that the operator renders. */
 
-import { etcdTags, registry } from '../../../operators/hosted/src/render/v1/defaults.ts';
-import { parseVersion } from '../../../operators/hosted/src/render/index.ts';
+import { newestRendering, renderAll, renderings } from '../../../operators/hosted/src/render/index.ts';
+import type { Rendered } from '../../../operators/hosted/src/render/index.ts';
+import { plane } from '../../../operators/hosted/src/render/testing/planes.ts';
+import { workloadObjects } from '../../../operators/hosted/src/workload/objects.ts';
 import type { Alias } from '../../conformance/nodes/images.ts';
+import { catalogue } from '../../nodes/images/catalogue.ts';
+import type { ImageName } from '../../nodes/images/catalogue.ts';
 
-const components = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+/** The images of a node, with the names in pods. Nothing pulls them from a registry, because the node has them. */
+export interface NodeImages {
+  readonly images: readonly ImageName[];
+  readonly aliases: readonly Alias[];
+}
 
-/** The images that a node needs. */
-export const componentImages = ['etcd', ...components] as const;
+/** Images of the components, for a node of the management cluster. */
+export const componentImages = (version: string): NodeImages =>
+  imagesOf(renderAll(renderings.get(newestRendering)!, plane({ version }), {}));
 
-/** Returns the names of the images for a version of Kubernetes. Nothing pulls them from the registry, because the node has them. */
-export function componentAliases(version: string): Alias[] {
-  const { tag, minor } = parseVersion(version);
-  return [
-    { image: 'etcd', name: `${registry}/etcd:${etcdTags[minor]}` },
-    ...components.map((image) => ({ image, name: `${registry}/${image}:${tag}` })),
-  ];
+/** Images of the addons, for a worker. */
+export const addonImages = (version: string): NodeImages =>
+  imagesOf(
+    workloadObjects(plane({ version }), { server: 'https://192.0.2.1:6443', konnectivity: undefined, authority: '' }),
+  );
+
+function imagesOf(all: readonly Rendered[]): NodeImages {
+  const names = new Set(Array.from(JSON.stringify(all).matchAll(/"image":"([^"]+)"/g), ([, name]) => name!));
+  const aliases = Array.from(names, (name) => ({ name, image: imageOf(name) }));
+  return { aliases, images: [...new Set(aliases.map(({ image }) => image))] };
+}
+
+/** Returns the image of the same repository. */
+function imageOf(name: string): ImageName {
+  const [repository] = name.slice(name.lastIndexOf('/') + 1).split(':');
+  if (!Object.hasOwn(catalogue, repository!)) throw new Error(`tests/nodes/images has no image for ${name}`);
+  return repository as ImageName;
 }

@@ -10,7 +10,7 @@
 import { loadKubeconfig, connect } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { Namespace, Node as NodeKind } from '@hangar/client/kinds/core-v1';
-import type { Pod } from '@hangar/client/kinds/core-v1';
+import type { ContainerStatus, Pod } from '@hangar/client/kinds/core-v1';
 import { Logger, systemClock } from '@hangar/core';
 import { socket, until } from '@hangar/cli/machine';
 import type { Node } from '@hangar/cli/machine';
@@ -22,7 +22,7 @@ import { addAliases } from '../../conformance/nodes/images.ts';
 import { HangarForNodes } from '../../nodes/control-planes/hangar.ts';
 import { Nodes } from '../../nodes/machine/node.ts';
 import { withLogs } from '../../nodes/testing/report.ts';
-import { componentAliases, componentImages } from './component-images.ts';
+import { componentImages } from './component-images.ts';
 import { createLocalVolumes } from './local-volumes.ts';
 
 /** Namespace of the HostedControlPlanes. */
@@ -53,7 +53,8 @@ export class ManagementCluster implements AsyncDisposable {
   static async start({ version }: { readonly version: string }): Promise<ManagementCluster> {
     await using opened = new AsyncDisposableStack();
     const nodes = opened.use(await Nodes.create());
-    const starting = nodes.start('node-a', { images: ['pause', 'coredns', ...componentImages] });
+    const { images, aliases } = componentImages(version);
+    const starting = nodes.start('node-a', { images: ['pause', 'coredns', ...images] });
     starting.catch(() => {});
     const hangar = opened.use(await HangarForNodes.start(nodes.network));
     return await withLogs(
@@ -62,7 +63,7 @@ export class ManagementCluster implements AsyncDisposable {
         const plane = await hangar.createPlane('management');
         const node = await starting;
         await node.joinPlane(plane);
-        await addAliases(node, componentAliases(version));
+        await addAliases(node, aliases);
         const client = opened.adopt(connect(await loadKubeconfig(plane.kubeconfig)), (one) => one.close());
         for (const definition of definitions) await installCrd(client, definition);
         await client.create(Namespace, { metadata: { name: namespace } });
@@ -78,9 +79,9 @@ export class ManagementCluster implements AsyncDisposable {
     );
   }
 
-  /** Kills the first process of a container of the node with SIGKILL. */
-  async kill({ status }: Pod): Promise<void> {
-    const id = status!.containerStatuses![0]!.containerID!.replace('containerd://', '');
+  /** Kills the process of the component in a pod with SIGKILL. */
+  async kill(pod: Pod): Promise<void> {
+    const id = componentStatus(pod)!.containerID!.replace('containerd://', '');
     const kill = ['--namespace=k8s.io', 'tasks', 'kill', '--signal=SIGKILL', id];
     await this.#node.run(await tool('ctr'), `--address=${socket}`, ...kill);
   }
@@ -93,6 +94,12 @@ export class ManagementCluster implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#opened.disposeAsync();
   }
+}
+
+/** Returns the status of the container that has the name of the component. */
+export function componentStatus({ metadata, status }: Pod): ContainerStatus | undefined {
+  const component = metadata.labels?.['app.kubernetes.io/component'];
+  return status?.containerStatuses?.find(({ name }) => name === component);
 }
 
 /** Runs the operator until the stack is disposed. Returns the lines of its log. */
