@@ -29,7 +29,7 @@ export function hostedServices(
 ): HostedServices {
   const [ready, installed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const node = worldOf('process-node');
-  // Volumes belong to the name of the node: on a machine of its own it does not depend on the name of the machine, which can change.
+  // Volumes belong to the name of the node. The name of the machine can change, so only servers that share a store use it.
   const nodeName = node.electsLeader ? hostname().toLowerCase() : 'local';
   const operator = { ...worldOf('hosted-operator'), nodeReady: ready.promise, onInstalled: installed.resolve };
   return {
