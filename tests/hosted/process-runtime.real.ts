@@ -25,11 +25,13 @@ describe('a HostedControlPlane as pods of the process runtime', () => {
   after(() => opened.disposeAsync());
 
   test('version v1.36.4 becomes Ready, and no process restarts meanwhile', async () => {
+    const fromMs = performance.now();
     await cluster.client.create(HostedControlPlane, {
       metadata: { ...key },
       spec: { version: 'v1.36.4', replicas: 1 },
     });
     const { status } = await cluster.ready();
+    console.log(`Ready after ${((performance.now() - fromMs) / 1000).toFixed(1)} s`);
     assert.deepEqual([status!.version, status!.readyReplicas], ['v1.36.4', 1]);
     for (const { metadata, status: pod } of await cluster.pods()) {
       assert.equal(pod!.containerStatuses![0]!.restartCount, 0, metadata.name!);
