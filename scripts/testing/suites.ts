@@ -37,7 +37,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     concurrency: availableParallelism(),
     sharesProcesses: false,
     alone: /leader-election\.real|tests\/controller-manager\/replicas/,
-    exclusive: /e2e|essential-controllers|tests\/(controller-manager|nodes|platform|readme)\//,
+    exclusive: /e2e|essential-controllers|tests\/(controller-manager|hosted|nodes|platform|readme)\//,
     printsOutput: true,
   },
 };
