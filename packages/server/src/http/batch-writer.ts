@@ -18,14 +18,14 @@ export interface BatchSource {
 }
 
 const batchBytesMax = 64 * 1024;
-/** Size of the batches of a slow stream. */
+/** Larger batches use another buffer. */
 const smallBytes = 4 * 1024;
 /** The written batch, the current one and one more. */
 const buffersMax = 3;
 
 /**
  * A buffer that is used again. New buffers would lie outside of the heap of V8, which collects the whole heap after some tens of megabytes of
- * them: for a server with many objects, that costs more than the encryption. The reference is weak, so that an idle stream holds no memory.
+ * them: for a server with many objects, that costs more than the encryption. The reference is weak, so that an idle stream holds none.
  */
 type ReusedBuffer = WeakRef<ArrayBuffer>;
 
@@ -34,6 +34,8 @@ export class BatchWriter {
   readonly #target: BatchTarget;
   readonly #source: BatchSource;
   #batch: Buffer | undefined;
+  /** Batches of a slow stream are collected here, and copied when they are written. */
+  #small: Buffer | undefined;
   #length = 0;
   /** Buffers that the target may still read. */
   #written: ReusedBuffer[] = [];
@@ -72,12 +74,9 @@ export class BatchWriter {
     this.#batch = undefined;
     this.#length = 0;
     let bytes = batch.subarray(0, length);
-    if (batch.length === batchBytesMax) {
-      const buffer = new WeakRef(batch.buffer as ArrayBuffer);
-      if (length <= smallBytes) {
-        bytes = Buffer.from(bytes);
-        this.#unused.push(buffer);
-      } else if (this.#target.isFlushed && this.#written.length < buffersMax) this.#written.push(buffer);
+    if (batch === this.#small) bytes = Buffer.from(bytes);
+    else if (this.#target.isFlushed && this.#written.length < buffersMax) {
+      this.#written.push(new WeakRef(batch.buffer as ArrayBuffer));
     }
     if (!this.#target.write(bytes)) this.#isWaiting = true;
   }
@@ -87,7 +86,8 @@ export class BatchWriter {
     const batch = this.#batch;
     const length = this.#length + bytes;
     if (batch && (batch.length === batchBytesMax || length <= batch.length)) return batch;
-    const larger = this.#reused() ?? Buffer.allocUnsafeSlow(length > smallBytes ? batchBytesMax : smallBytes);
+    if (length <= smallBytes) return (this.#batch = this.#small ??= Buffer.allocUnsafeSlow(smallBytes));
+    const larger = this.#reused() ?? Buffer.allocUnsafeSlow(batchBytesMax);
     batch?.copy(larger, 0, 0, this.#length);
     return (this.#batch = larger);
   }
