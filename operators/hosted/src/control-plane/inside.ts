@@ -90,6 +90,6 @@ async function firstRejection(
   return { object: all[at]!.object, error: asError(reason) };
 }
 
-/** Objects of addons have names by their kind, so that tests that end the operator at each write stay short. */
+/** All objects are applied at the same time. Those of addons share a name, so that tests that end the operator at each write stay short. */
 const writeName = ({ kind, metadata }: ApiObject): string =>
-  `inside-${kind.toLowerCase()}${metadata.labels?.[labels.addon] === undefined ? `-${metadata.name}` : ''}`;
+  metadata.labels?.[labels.addon] === undefined ? `inside-${kind.toLowerCase()}-${metadata.name}` : 'inside-addon';
