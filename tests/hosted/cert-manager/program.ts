@@ -1,9 +1,8 @@
 /** The certificate controllers of cert-manager as a program, and the folder of its definitions. */
 
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { ownProgram } from '../../../tools/own-program.ts';
+import { moduleFolder } from '../testing/module-folder.ts';
 
 const folder = import.meta.dirname;
 const module = 'github.com/cert-manager/cert-manager';
@@ -13,8 +12,5 @@ export const certManagerController = (log: (line: string) => void): Promise<stri
   ownProgram({ name: 'cert-manager-controller', folder }, log);
 
 /** Returns the folder with the CustomResourceDefinitions, in the module that the program is built from. */
-export async function certManagerDefinitions(): Promise<string> {
-  const args = ['list', '-mod=readonly', '-m', '-f', '{{.Dir}}', module];
-  const { stdout } = await promisify(execFile)('go', args, { cwd: folder, env: { ...process.env, GOWORK: 'off' } });
-  return join(stdout.trim(), 'deploy', 'crds');
-}
+export const certManagerDefinitions = async (): Promise<string> =>
+  join(await moduleFolder(folder, module), 'deploy', 'crds');
