@@ -1,12 +1,13 @@
-/** `npm run build`: compiles the packages, stages them in dist/packages and writes their tarballs to dist/tarballs. See RELEASE.md. */
+/** `npm run build`: compiles the packages, stages them in dist/packages and writes their tarballs to dist/tarballs, and the files of clusterctl to dist/cluster-api. See RELEASE.md. */
 
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from '../../tools/lock.ts';
 import { readCommandLine, runCommand } from '../command-line.ts';
+import { clusterApiFiles } from './cluster-api.ts';
 import { compile } from './compile.ts';
 import { stageHangar } from './hangar-package.ts';
-import { root, sourcePackages } from './packages.ts';
+import { readManifest, root, sourcePackages } from './packages.ts';
 import { stage } from './stage.ts';
 import { packAll, tarballFolder } from './tarballs.ts';
 
@@ -30,7 +31,17 @@ function build(): void {
     return [...staged.filter(([{ isLibrary }]) => isLibrary).map(([, folder]) => folder), stageHangar()];
   });
   const written = timed('pack', () => packAll(folders));
+  timed('cluster-api', writeClusterApiFiles);
   console.log(`${folders.length} tarballs in ${tarballFolder}, ${written.length} of them changed`);
+}
+
+function writeClusterApiFiles(): void {
+  const folder = join(root, 'dist/cluster-api');
+  mkdirSync(folder, { recursive: true });
+  const { version } = readManifest('.');
+  for (const [name, text] of clusterApiFiles({ version, image: `hangar:${version}` })) {
+    writeFileSync(join(folder, name), text);
+  }
 }
 
 function timed<T>(name: string, work: () => T): T {
