@@ -27,6 +27,9 @@ export interface HostedOperatorProgramOptions {
   readonly namespace: string | undefined;
   readonly serviceType: ServiceType;
   readonly reach: NonNullable<HostedOperatorOptions['reach']>;
+  readonly konnectivity: NonNullable<HostedOperatorOptions['konnectivity']>;
+  /** Issues the certificates of control planes that set no issuer. */
+  readonly issuer: 'BuiltIn' | 'CertManager';
   readonly electsLeader: boolean;
   /** Namespace of the Lease. Undefined: that of the pod or of the kubeconfig, or kube-system. */
   readonly controllerNamespace: string | undefined;
@@ -46,6 +49,8 @@ export const hostedOperatorFlags = {
   namespace: text,
   'service-type': { type: 'string', default: 'LoadBalancer' },
   reach: { type: 'string', default: 'service' },
+  konnectivity: { type: 'string', default: 'always' },
+  issuer: { type: 'string', default: 'BuiltIn' },
   'leader-elect': text,
   'leader-elect-namespace': text,
   'max-concurrent-reconciles': { type: 'string', default: '10' },
@@ -74,6 +79,14 @@ const groups: readonly HelpGroup[] = [
       [
         '--reach WAY',
         'how the operator connects to API servers: service, by the name of the Service inside the cluster, or endpoint, by spec.controlPlaneEndpoint (default: service)',
+      ],
+      [
+        '--konnectivity POLICY',
+        'which control planes reach nodes through konnectivity: always, or requested, by their spec (default: always)',
+      ],
+      [
+        '--issuer ISSUER',
+        'issuer of control planes without spec.certificates.issuer: BuiltIn, or CertManager if cert-manager is installed (default: BuiltIn)',
       ],
       ['--max-concurrent-reconciles N', 'maximum number of concurrent reconciles (default: 10)'],
     ],
@@ -162,6 +175,8 @@ function optionsOf(values: FlagValues<typeof hostedOperatorFlags>): HostedOperat
     namespace: namespace || undefined,
     serviceType: oneOf('service-type', values['service-type'], ['LoadBalancer', 'NodePort', 'ClusterIP'] as const),
     reach: oneOf('reach', values['reach'], ['service', 'endpoint'] as const),
+    konnectivity: oneOf('konnectivity', values['konnectivity'], ['always', 'requested'] as const),
+    issuer: oneOf('issuer', values['issuer'], ['BuiltIn', 'CertManager'] as const),
     electsLeader: booleanOf('leader-elect', values['leader-elect'] ?? 'true'),
     controllerNamespace: values['leader-elect-namespace'],
     concurrency: countOf('max-concurrent-reconciles', values['max-concurrent-reconciles']),
