@@ -16,7 +16,7 @@ interface Container {
   readonly args: readonly string[];
 }
 
-const files = clusterApiFiles({ version: '0.1.0', image: 'hangar:0.1.0' });
+const files = clusterApiFiles({ version: '0.1.0', image: 'localhost/hangar:0.1.0' });
 const components = parseYamlDocuments(files.get('control-plane-components.yaml')!) as Manifest[];
 const ofKind = (kind: string): Manifest[] => components.filter((one) => one.kind === kind);
 
@@ -58,7 +58,7 @@ describe('the files of clusterctl', () => {
     const [deployment] = ofKind('Deployment');
     const [container] = deployment!.spec!.template!.spec.containers;
     assert.equal(container!.name, 'manager');
-    assert.equal(container!.image, 'hangar:0.1.0');
+    assert.equal(container!.image, 'localhost/hangar:0.1.0');
     const [command, ...args] = container!.args;
     assert.equal(command, 'hosted-operator');
     // clusterctl appends the flag.

@@ -29,6 +29,7 @@ type Manifest = Readonly<Record<string, unknown>>;
 export interface ReleaseOptions {
   /** Of Hangar: `0.1.0`. */
   readonly version: string;
+  /** With its registry, which clusterctl requires: `localhost/hangar:0.1.0`. */
   readonly image: string;
 }
 

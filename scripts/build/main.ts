@@ -14,16 +14,19 @@ import { packAll, tarballFolder } from './tarballs.ts';
 await runCommand(async () => {
   const { values } = readCommandLine(process.argv.slice(2), {
     usage: 'npm run build --',
-    options: { clean: { help: 'remove dist first, so that everything is compiled again' } },
+    options: {
+      clean: { help: 'remove dist first, so that everything is compiled again' },
+      image: { value: 'NAME', help: 'image in the files of clusterctl (default: localhost/hangar:VERSION)' },
+    },
     names: [],
   });
   if (values.clean) rmSync(join(root, 'dist'), { recursive: true, force: true });
   mkdirSync(join(root, 'dist'), { recursive: true });
-  await withLock({ path: join(root, 'dist/build.lock') }, async () => build());
+  await withLock({ path: join(root, 'dist/build.lock') }, async () => build(values.image));
   return true;
 });
 
-function build(): void {
+function build(image: string | undefined): void {
   const packages = sourcePackages();
   const sources = timed('compile', () => compile(packages));
   const folders = timed('stage', () => {
@@ -31,15 +34,15 @@ function build(): void {
     return [...staged.filter(([{ isLibrary }]) => isLibrary).map(([, folder]) => folder), stageHangar()];
   });
   const written = timed('pack', () => packAll(folders));
-  timed('cluster-api', writeClusterApiFiles);
+  timed('cluster-api', () => writeClusterApiFiles(image));
   console.log(`${folders.length} tarballs in ${tarballFolder}, ${written.length} of them changed`);
 }
 
-function writeClusterApiFiles(): void {
+function writeClusterApiFiles(image: string | undefined): void {
   const folder = join(root, 'dist/cluster-api');
   mkdirSync(folder, { recursive: true });
   const { version } = readManifest('.');
-  for (const [name, text] of clusterApiFiles({ version, image: `hangar:${version}` })) {
+  for (const [name, text] of clusterApiFiles({ version, image: image ?? `localhost/hangar:${version}` })) {
     writeFileSync(join(folder, name), text);
   }
 }

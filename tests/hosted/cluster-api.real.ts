@@ -23,6 +23,7 @@ import { findCondition } from '@hangar/runtime';
 import { installCrd } from '@hangar/testkit';
 import { definitions } from '../../operators/hosted/src/api/generated/index.ts';
 import { HostedControlPlane } from '../../operators/hosted/src/api/index.ts';
+import { clusterApiFiles } from '../../scripts/build/cluster-api.ts';
 import { tool } from '../../tools/tool.ts';
 import { startCluster } from '../conformance/components/cluster.ts';
 import type { Cluster as Management } from '../conformance/components/cluster.ts';
@@ -354,6 +355,29 @@ describe('a HostedControlPlane of a Cluster', () => {
     const body = { metadata: { annotations: { 'cluster.x-k8s.io/paused': value } } };
     await client.patch(HostedControlPlane, planeKey, { type: 'merge', body });
   };
+
+  test('clusterctl accepts the files of a release', async () => {
+    const folder = join(management.folder, 'control-plane-hosted-control-plane', 'v0.1.0');
+    await mkdir(folder, { recursive: true });
+    const files = clusterApiFiles({ version: '0.1.0', image: 'localhost/hangar:0.1.0' });
+    for (const [name, text] of files) await writeFile(join(folder, name), text);
+    const config = join(management.folder, 'clusterctl.yaml');
+    const url = join(folder, 'control-plane-components.yaml');
+    await writeFile(
+      config,
+      JSON.stringify({ providers: [{ name: 'hosted-control-plane', type: 'ControlPlaneProvider', url }] }),
+    );
+    const text = await clusterctl(
+      management.kubeconfig,
+      'generate',
+      'provider',
+      `--config=${config}`,
+      '--control-plane=hosted-control-plane:v0.1.0',
+      '--target-namespace=elsewhere',
+    );
+    assert.match(text, /inject-ca-from: elsewhere\/capi-hosted-control-plane-controller-manager/);
+    assert.match(text, /image: localhost\/hangar:0\.1\.0/);
+  });
 
   test('clusterctl move keeps the authorities and needs no status', async () => {
     const { folder, kubeconfig } = management;
