@@ -35,6 +35,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'controllers for a fleet: a kube-controller-manager for each cluster, and the essential set for all of them',
     run: () => import('./controller-manager/main.ts'),
   },
+  hosted: {
+    what: 'HostedControlPlanes as local processes: time to Ready, memory of planes and of the operator, cost of stable planes; Linux',
+    run: () => import('./hosted/main.ts'),
+  },
   nodes: {
     what: 'streams to a real kubelet through Hangar and through the real kube-apiserver: logs, exec, port-forward; Linux, root',
     run: () => import('./nodes/main.ts'),

@@ -8,6 +8,7 @@ import { freePorts } from '../../../tools/free-ports.ts';
 const program = fileURLToPath(new URL('../../../bin/hangar.js', import.meta.url));
 
 export interface OperatorProcess {
+  readonly pid: number;
   readonly ports: { readonly metrics: number; readonly health: number; readonly webhook: number };
   /** Lines of standard error. */
   readonly lines: readonly string[];
@@ -51,6 +52,7 @@ export async function startOperatorProcess({
     lines.push(...parts);
   });
   return {
+    pid: child.pid!,
     ports: { metrics, health, webhook },
     lines,
     async stop() {

@@ -47,11 +47,16 @@ export interface ProcessClusterOptions
   extends Pick<ProcessRuntimeOptions, 'loadBalancerAddresses'>, Pick<HostedOperatorOptions, 'certManager'> {
   /** Programs of other versions, and other programs, by image. */
   readonly images?: Readonly<Record<string, string>>;
+  /** Additional flags for the server. */
+  readonly serverArguments?: readonly string[];
   /** Runs before the operator starts. */
   readonly prepare?: (cluster: PreparedCluster) => Promise<AsyncDisposable>;
+  /** Whether the operator runs in this process. Defaults to true. */
+  readonly runsOperator?: boolean;
 }
 
-interface ProcessClusterParts extends Pick<HostedOperatorOptions, 'certManager'> {
+interface ProcessClusterParts extends Pick<ProcessClusterOptions, 'certManager'>, Pick<PreparedCluster, 'kubeconfig'> {
+  readonly runsOperator: boolean;
   /** Of the process runtime. */
   readonly folder: string;
   readonly log: Logger;
@@ -61,35 +66,39 @@ interface ProcessClusterParts extends Pick<HostedOperatorOptions, 'certManager'>
 
 export class ProcessCluster implements AsyncDisposable {
   readonly client: Client;
+  /** Path of the kubeconfig of an administrator. */
+  readonly kubeconfig: string;
   /** Of the process runtime. */
   readonly #folder: string;
   readonly #log: Logger;
   readonly #certManager: HostedOperatorOptions['certManager'];
   readonly #lines: readonly string[];
   readonly #opened: AsyncDisposableStack;
-  #operator: { readonly ending: AbortController; readonly ended: Promise<void> };
+  #operator: { readonly ending: AbortController; readonly ended: Promise<void> } | undefined;
 
   private constructor(
     client: Client,
-    { folder, log, lines, certManager }: ProcessClusterParts,
+    { folder, log, lines, certManager, runsOperator, kubeconfig }: ProcessClusterParts,
     opened: AsyncDisposableStack,
   ) {
     this.client = client;
+    this.kubeconfig = kubeconfig;
     this.#folder = folder;
     this.#log = log;
     this.#certManager = certManager;
     this.#lines = lines;
     this.#opened = opened;
-    this.#operator = this.#startOperator();
+    if (runsOperator) this.#operator = this.#startOperator();
   }
 
   static async start(options: ProcessClusterOptions = {}): Promise<ProcessCluster> {
     const { prepare, certManager, images = {}, loadBalancerAddresses } = options;
+    const { serverArguments = [], runsOperator = true } = options;
     const lines: string[] = [];
     const log = new Logger({ level: 'info', format: 'text', clock: systemClock, write: (line) => lines.push(line) });
     const paths = await Promise.all(programs.map(async (name) => [name, await tool(name)] as const));
     await using opened = new AsyncDisposableStack();
-    const cluster = await startCluster({ components: ['kube-controller-manager', 'kube-scheduler'] });
+    const cluster = await startCluster({ components: ['kube-controller-manager', 'kube-scheduler'], serverArguments });
     opened.defer(() => cluster.stop());
     const client = opened.adopt(connect(await loadKubeconfig(cluster.kubeconfig)), (one) => one.close());
     const node = join(cluster.folder, 'node');
@@ -112,7 +121,8 @@ export class ProcessCluster implements AsyncDisposable {
     const { kubeconfig, folder } = cluster;
     if (prepare) opened.use(await prepare({ client, kubeconfig, folder }));
     opened.defer(() => removePods(client));
-    return new ProcessCluster(client, { folder: node, log, lines, certManager }, opened.move());
+    const parts = { folder: node, log, lines, certManager, runsOperator, kubeconfig };
+    return new ProcessCluster(client, parts, opened.move());
   }
 
   /** Runs kubectl as the administrator of the HostedControlPlane. Returns its output. */
@@ -129,11 +139,13 @@ export class ProcessCluster implements AsyncDisposable {
   }
 
   /** Kills the first container of a pod. */
-  async kill({ metadata, spec, status }: Pod): Promise<void> {
-    const folder = join(this.#folder, 'pods', metadata.uid!, 'containers', spec!.containers[0]!.name);
-    const run = status?.containerStatuses?.[0]?.restartCount ?? 0;
-    const report = await readFile(join(folder, String(run), 'report'), 'utf8');
-    process.kill(Number(/^pid (\d+)$/m.exec(report)![1]), 'SIGKILL');
+  async kill(pod: Pod): Promise<void> {
+    process.kill(await this.#pid(pod, pod.spec!.containers[0]!.name), 'SIGKILL');
+  }
+
+  /** Returns the process ids of the containers of a running pod. */
+  pids(pod: Pod): Promise<readonly number[]> {
+    return Promise.all(pod.spec!.containers.map(({ name }) => this.#pid(pod, name)));
   }
 
   /** Resolves when the HostedControlPlane is Ready with its current spec. */
@@ -184,9 +196,16 @@ export class ProcessCluster implements AsyncDisposable {
     return { ending, ended: operator.run(ending.signal) };
   }
 
-  #stopOperator(): Promise<void> {
-    this.#operator.ending.abort();
-    return this.#operator.ended;
+  async #pid({ metadata, status }: Pod, container: string): Promise<number> {
+    const folder = join(this.#folder, 'pods', metadata.uid!, 'containers', container);
+    const run = status?.containerStatuses?.find(({ name }) => name === container)?.restartCount ?? 0;
+    const report = await readFile(join(folder, String(run), 'report'), 'utf8');
+    return Number(/^pid (\d+)$/m.exec(report)![1]);
+  }
+
+  async #stopOperator(): Promise<void> {
+    this.#operator?.ending.abort();
+    await this.#operator?.ended;
   }
 
   async #describe(): Promise<string> {

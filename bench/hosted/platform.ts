@@ -1,0 +1,131 @@
+/**
+ * The management cluster of the benchmark: a Hangar with the process runtime as its node, and `hangar hosted-operator` as a separate
+ * process. The audit log of the Hangar has all writes of the operator.
+ */
+
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Pod } from '@hangar/client/kinds/core-v1';
+import { isConditionTrue } from '@hangar/runtime';
+import { HostedControlPlane } from '../../operators/hosted/src/api/index.ts';
+import type { HostedControlPlaneSpec } from '../../operators/hosted/src/api/index.ts';
+import { startOperatorProcess } from '../../tests/hosted/testing/operator-process.ts';
+import type { OperatorProcess } from '../../tests/hosted/testing/operator-process.ts';
+import { namespace, ProcessCluster } from '../../tests/hosted/testing/process-cluster.ts';
+import { until } from '../../tests/process-runtime/testing/until.ts';
+import { proportionalMiB } from '../tenants/footprint.ts';
+
+export interface PlaneOptions {
+  readonly names: readonly string[];
+  readonly spec: Omit<HostedControlPlaneSpec, 'version'>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Type of the condition to wait for. */
+  readonly condition: string;
+}
+
+const version = 'v1.36.4';
+const userAgent = 'hangar-hosted-operator';
+const createTimeoutMs = 1_200_000;
+const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata', verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'] }, { level: 'None' }],
+};
+
+export class Platform implements AsyncDisposable {
+  readonly operator: OperatorProcess;
+  readonly #cluster: ProcessCluster;
+  readonly #auditLog: string;
+  readonly #opened: AsyncDisposableStack;
+
+  private constructor(
+    { operator, cluster, auditLog }: { operator: OperatorProcess; cluster: ProcessCluster; auditLog: string },
+    opened: AsyncDisposableStack,
+  ) {
+    this.operator = operator;
+    this.#cluster = cluster;
+    this.#auditLog = auditLog;
+    this.#opened = opened;
+  }
+
+  static async start(): Promise<Platform> {
+    await using opened = new AsyncDisposableStack();
+    const folder = await mkdtemp(join(tmpdir(), 'hangar-bench-hosted-'));
+    opened.defer(() => rm(folder, { recursive: true, force: true }));
+    const [policy, auditLog] = [join(folder, 'policy.json'), join(folder, 'audit.log')];
+    await writeFile(policy, JSON.stringify(auditPolicy));
+    const serverArguments = [`--audit-policy-file=${policy}`, `--audit-log-path=${auditLog}`];
+    const cluster = opened.use(await ProcessCluster.start({ runsOperator: false, serverArguments }));
+    const operator = await startOperatorProcess({
+      kubeconfig: cluster.kubeconfig,
+      args: ['--service-type=NodePort', '--reach=endpoint', '--leader-elect=false'],
+    });
+    opened.defer(() => operator.stop().then(() => undefined));
+    await until('the operator is ready', () =>
+      fetch(`http://127.0.0.1:${operator.ports.health}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+    return new Platform({ operator, cluster, auditLog }, opened.move());
+  }
+
+  /** Creates control planes concurrently. Resolves with the time in milliseconds when all have the condition. */
+  async create({ names, spec, annotations = {}, condition }: PlaneOptions): Promise<number> {
+    const { client } = this.#cluster;
+    const waiting = new Set(names);
+    if (waiting.size === 0) return 0;
+    const ending = new AbortController();
+    const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(createTimeoutMs)]);
+    const { resourceVersion } = await client.list(HostedControlPlane, { namespace });
+    const fromMs = performance.now();
+    const reached = (async () => {
+      for await (const event of client.watch(HostedControlPlane, { namespace, resourceVersion, signal })) {
+        if (event.type === 'BOOKMARK') continue;
+        if (isConditionTrue(event.object.status?.conditions, condition)) waiting.delete(event.object.metadata.name!);
+        if (waiting.size === 0) return performance.now() - fromMs;
+      }
+      throw new Error(`condition ${condition} is missing: HostedControlPlanes ${[...waiting].join(', ')}`);
+    })();
+    const created = names.map((name) =>
+      client.create(HostedControlPlane, {
+        metadata: { namespace, name, annotations },
+        spec: { version, ...spec },
+      }),
+    );
+    const [tookMs] = await Promise.all([reached, ...created]);
+    ending.abort();
+    return tookMs;
+  }
+
+  /** Deletes a control plane. Resolves when its pods are deleted. */
+  async remove(name: string): Promise<void> {
+    const { client } = this.#cluster;
+    await client.delete(HostedControlPlane, { namespace, name });
+    await until(`the pods of "${name}" are deleted`, async () => (await this.#podsOf(name)).length === 0);
+  }
+
+  /** Returns the proportional set size of the components of a control plane, in MiB. */
+  async memoryOf(name: string): Promise<number> {
+    const pids = await Promise.all((await this.#podsOf(name)).map((pod) => this.#cluster.pids(pod)));
+    return pids.flat().reduce((sum, pid) => sum + proportionalMiB(pid), 0);
+  }
+
+  /** Returns the number of write requests of the operator to the management cluster so far, including writes that changed nothing. */
+  writes(): number {
+    const lines = readFileSync(this.#auditLog, 'utf8').split('\n').filter(Boolean);
+    return lines.filter((line) => (JSON.parse(line) as { userAgent?: string }).userAgent?.startsWith(userAgent)).length;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#opened.disposeAsync();
+  }
+
+  async #podsOf(name: string): Promise<readonly Pod[]> {
+    const pods = await this.#cluster.pods();
+    return pods.filter(({ metadata }) => metadata.name!.startsWith(`${name}-`));
+  }
+}
