@@ -37,8 +37,10 @@ test('a port that advertises it takes certificates of this name for what they ar
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     assert.equal((await port.ask({ maxVersion, ...showing(client(users)) })).body, 'admin');
     assert.equal((await port.ask({ maxVersion, ...showing(client(namesake)) })).body, 'nobody');
-    // Named like the advertised CA, and sent together with it.
+    // Names the advertised CA and its key identifier, and is sent together with it. Node can close a connection with a wrong signature.
     const forged = client({ certificate: advertisedTenantAuthority, key: namesake.key });
-    assert.equal((await port.ask({ maxVersion, ...showing(forged, advertisedTenantAuthority) })).body, 'nobody');
+    const { body } = await port.ask({ maxVersion, ...showing(forged, advertisedTenantAuthority) });
+    assert.ok(body === 'nobody' || body === '', body);
+    assert.equal((await port.ask({ maxVersion, ...showing(client(users)) })).body, 'admin');
   }
 });
