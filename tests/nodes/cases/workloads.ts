@@ -25,9 +25,10 @@ export function workloadCases(cluster: ClusterOf): void {
     const { kubectl, nodes } = cluster();
     const address = await kubectl.value('{.spec.clusterIP}', 'service/web');
     const names = (await kubectl.value('{.items[*].metadata.name}', 'pods', '--selector=app=web')).split(' ');
-    // Requests fail until kube-proxy has written the rules of the Service.
+    // Requests fail until kube-proxy has written the rules of the Service, and it can write those of the last pod later than the others.
     const ask = `until timeout 5 wget -q -O - http://${address}/hostname; do sleep 0.2; done; echo`;
-    const script = `for i in $(seq 60); do ${ask}; done`;
+    const isComplete = `[ "$(sort -u /tmp/answers | wc -l)" -ge ${names.length} ]`;
+    const script = `: > /tmp/answers; until ${isComplete}; do (${ask}) >> /tmp/answers; done; cat /tmp/answers`;
     for (const { name } of nodes) {
       const answers = await outputOfPod(kubectl, `client-on-${name}`, script, name);
       assert.deepEqual(new Set(answers.trim().split('\n')), new Set(names), name);
