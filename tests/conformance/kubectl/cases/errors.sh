@@ -198,7 +198,7 @@ kubectl get configmaps -n nowhere
 ## immutable fields
 kubectl create -f deployment.yaml -f service.yaml -f pod.yaml
 ! kubectl patch deployment shop --type=merge -p '{"spec":{"selector":{"matchLabels":{"app":"other"}}}}'
-! kubectl patch service shop -p '{"spec":{"clusterIP":"10.0.0.77"}}'
+! kubectl patch service shop -p '{"spec":{"clusterIP":"10.0.0.1"}}'
 ! kubectl patch pod web --type=json -p '[{"op":"replace","path":"/spec/containers/0/name","value":"other"}]'
 ! kubectl patch pod web --type=json -p '[{"op":"add","path":"/spec/containers/0/command","value":["x"]}]'
 kubectl create configmap fixed --from-literal=a=1
