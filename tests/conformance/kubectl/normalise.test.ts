@@ -36,6 +36,11 @@ const alike: [what: string, one: string, other: string][] = [
     'I1115 22:49:29.123456    1234 reflector.go:664] "Warning: watch ended" err="very short watch: x"\nerror: timed out\n',
     'error: timed out\n',
   ],
+  [
+    'Events of the repair of addresses',
+    'IP:   10.0.0.1\nEvents:\n  Type     Reason                 Age   From  Message\n  ----     ------                 ----  ----  -------\n  Warning  ClusterIPNotAllocated  3s    ipallocator-repair-controller  Cluster IP [IPv4]: 10.0.0.1 is not allocated; repairing\n',
+    'IP:   10.0.0.2\nEvents:   <none>\n',
+  ],
   ['node ports', '80:30001/TCP', '80:32001/TCP'],
 ];
 for (const [what, one, other] of alike) {

@@ -33,6 +33,8 @@ const replacements: readonly (readonly [pattern: RegExp, replacement: string])[]
   [/kubectl-edit-\d+\.yaml/g, 'kubectl-edit-<random>.yaml'],
   // The management plane has one additional kind, which occurs in lists of all kinds; tenants have none.
   [/^.*\btenancy\.hangar\.dev\b.*\n/gm, ''],
+  // Every three minutes, kube-apiserver reports addresses and ports that it allocated in this moment as not allocated.
+  [/^Events:\n +Type .*\n +-+ .*\n(?: +Warning +(?:ClusterIP|Port)NotAllocated .*\n)+/gm, 'Events:  <none>\n'],
   // Cases use `gen-` as generateName, so that a generated suffix can be recognised.
   [/\bgen-[a-z0-9]{5}\b/g, 'gen-<random>'],
 ];
