@@ -61,7 +61,7 @@ export class Platform implements AsyncDisposable {
     const cluster = opened.use(await ProcessCluster.start({ runsOperator: false, serverArguments }));
     const operator = await startOperatorProcess({
       kubeconfig: cluster.kubeconfig,
-      args: ['--service-type=NodePort', '--reach=endpoint', '--leader-elect=false'],
+      args: ['--service-type=NodePort', '--reach=endpoint', '--leader-elect=false', '--konnectivity=requested'],
     });
     opened.defer(() => operator.stop().then(() => undefined));
     await until('the operator is ready', () =>
