@@ -16,7 +16,7 @@ test('it has the very name of the CAs of tenants', () => {
   assert.ok(advertised.raw.includes(encoded) && made.raw.includes(encoded));
 });
 
-test('nobody has its key: it was found by hashing a text', () => {
+test('its private key is unknown: the public key is the hash of a text', () => {
   const { x } = advertised.publicKey.export({ format: 'jwk' });
   assert.equal(x, hash('sha256', 'hangar: a name and no authority 3', 'base64url'));
 });
@@ -30,17 +30,17 @@ test('it verifies nothing: its time is over, it is no CA, and what it says is no
 test('a port that advertises it takes certificates of this name for what they are', async () => {
   const users = createAuthority('users', 1, world);
   await using port = await TestPort.open(
-    async ({ peer }) => ({ status: 200, headers: {}, body: Buffer.from(peer.certificate?.commonName ?? 'nobody') }),
+    async ({ peer }) => ({ status: 200, headers: {}, body: Buffer.from(peer.certificate?.commonName ?? 'anonymous') }),
     { clientCas: users.certificate, advertisedCas: advertisedTenantAuthority },
   );
   const namesake = createAuthority(tenantAuthorityName, 1, world);
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     assert.equal((await port.ask({ maxVersion, ...showing(client(users)) })).body, 'admin');
-    assert.equal((await port.ask({ maxVersion, ...showing(client(namesake)) })).body, 'nobody');
+    assert.equal((await port.ask({ maxVersion, ...showing(client(namesake)) })).body, 'anonymous');
     // Names the advertised CA and its key identifier, and is sent together with it. Node can close a connection with a wrong signature.
     const forged = client({ certificate: advertisedTenantAuthority, key: namesake.key });
     const { body } = await port.ask({ maxVersion, ...showing(forged, advertisedTenantAuthority) });
-    assert.ok(body === 'nobody' || body === '', body);
+    assert.ok(body === 'anonymous' || body === '', body);
     assert.equal((await port.ask({ maxVersion, ...showing(client(users)) })).body, 'admin');
   }
 });
