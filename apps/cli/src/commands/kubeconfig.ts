@@ -3,11 +3,7 @@
 import { accessOf } from '../control-planes/access.ts';
 import { findControlPlane } from '../control-planes/find.ts';
 import type { Command } from '../command.ts';
-import { usage } from '../errors.ts';
-import { kubeconfigOf } from '../kubeconfig/access.ts';
-import { printedValue } from '../terminal/printed.ts';
-import { mergedWith } from './common/merged.ts';
-import { writtenKubeconfig } from './common/written-kubeconfig.ts';
+import { checkKubeconfigOutput, outputKubeconfig } from './common/kubeconfig-output.ts';
 
 export const kubeconfig: Command = {
   name: 'kubeconfig',
@@ -28,21 +24,14 @@ export const kubeconfig: Command = {
   ],
   examples: ['kubeconfig demo -o demo.kubeconfig', 'kubeconfig demo --merge', 'kubeconfig demo --external'],
   isConnected: true,
-  async run({ session, given, client: connected }) {
+  async run(call) {
+    checkKubeconfigOutput(call);
+    const { session, given } = call;
     const name = given.args[0]!;
-    const output = given.text('output');
-    if (output === 'name' || output === 'wide')
-      throw usage(`a kubeconfig cannot be printed as ${output}; use json or yaml`);
-    if (given.flag('merge') && output !== undefined) throw usage('--merge and -o cannot be used together');
-    const client = await connected();
+    const client = await call.client();
     const { signal } = session;
     const plane = await findControlPlane(client, name, signal);
     const access = await accessOf(client, plane, { isExternal: given.flag('external'), signal });
-    if (given.flag('merge')) return mergedWith(session, { controlPlane: name, access, isCurrent: false });
-    if (output === 'json' || output === 'yaml') {
-      return session.out.write(printedValue(output, kubeconfigOf(name, access)));
-    }
-    const where = await writtenKubeconfig(session, { name, access, file: output ?? '-' });
-    if (where !== undefined) session.err.write(`kubeconfig of control plane ${name} written to ${where}\n`);
+    return outputKubeconfig(call, { name, access, kind: 'control plane' });
   },
 };
