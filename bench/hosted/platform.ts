@@ -7,7 +7,10 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Pod } from '@hangar/client/kinds/core-v1';
+import { keyOf } from '@hangar/client';
+import type { Client } from '@hangar/client';
+import { StatefulSet } from '@hangar/client/kinds/apps-v1';
+import { Pod } from '@hangar/client/kinds/core-v1';
 import { isConditionTrue } from '@hangar/runtime';
 import { HostedControlPlane } from '../../operators/hosted/src/api/index.ts';
 import type { HostedControlPlaneSpec } from '../../operators/hosted/src/api/index.ts';
@@ -64,12 +67,15 @@ export class Platform implements AsyncDisposable {
       args: ['--service-type=NodePort', '--reach=endpoint', '--leader-elect=false', '--konnectivity=requested'],
     });
     opened.defer(() => operator.stop().then(() => undefined));
-    await until('the operator is ready', () =>
-      fetch(`http://127.0.0.1:${operator.ports.health}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
+    await Promise.all([
+      until('the operator is ready', () =>
+        fetch(`http://127.0.0.1:${operator.ports.health}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
       ),
-    );
+      controllersRun(cluster.client),
+    ]);
     return new Platform({ operator, cluster, auditLog }, opened.move());
   }
 
@@ -128,4 +134,29 @@ export class Platform implements AsyncDisposable {
     const pods = await this.#cluster.pods();
     return pods.filter(({ metadata }) => metadata.name!.startsWith(`${name}-`));
   }
+}
+
+/**
+ * Resolves when kube-controller-manager and kube-scheduler of the management cluster work, which takes seconds after their start: the pod of
+ * a StatefulSet exists, and the scheduler has tried it.
+ */
+async function controllersRun(client: Client): Promise<void> {
+  const matchLabels = { app: 'controllers-run' };
+  const resources = { requests: { cpu: '1000' } };
+  const set = await client.create(StatefulSet, {
+    metadata: { namespace, name: 'controllers-run' },
+    spec: {
+      serviceName: 'controllers-run',
+      selector: { matchLabels },
+      template: {
+        metadata: { labels: matchLabels },
+        spec: { containers: [{ name: 'never-runs', image: 'none', resources }] },
+      },
+    },
+  });
+  await until('the scheduler has tried the pod of a StatefulSet', async () => {
+    const { items } = await client.list(Pod, { namespace, labelSelector: matchLabels });
+    return items.some(({ status }) => status?.conditions?.some(({ type }) => type === 'PodScheduled'));
+  });
+  await client.delete(StatefulSet, keyOf(set));
 }
