@@ -13,7 +13,8 @@ process.env['HANGAR_PROGRAM'] ??= programWords(process.argv[1] ?? '');
 
 if (Number(process.versions.node.split('.')[0]) >= needed) {
   const args = process.argv.slice(2);
-  if (isServer(args)) setServerFlags();
+  if (isHostedOperator(args)) setOperatorFlags();
+  else if (isServer(args)) setServerFlags();
   // Compiled code is kept beside what was installed, so that the next start is several times faster.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/hangar', import.meta.url)));
   const { main } = await loaded(args);
@@ -51,6 +52,12 @@ function setServerFlags() {
   setFlagsFromString('--invocation-count-for-turbofan=1000');
 }
 
+// The operator mostly waits. The space of new objects keeps its first size: it would grow to tens of megabytes while many control planes are
+// created, and not shrink. An operator with 100 control planes and 900 paused ones has 118 MB instead of 199, for the same CPU time.
+function setOperatorFlags() {
+  setFlagsFromString('--semi-space-growth-factor=1');
+}
+
 // Loads the server or the client commands. A client command must not load the server.
 function loaded(args) {
   if (isControllerManager(args)) return import('@hangar/controller-manager');
@@ -59,7 +66,7 @@ function loaded(args) {
 }
 
 function isServer(args) {
-  return isControllerManager(args) || isHostedOperator(args) || isPlatform(args);
+  return isControllerManager(args) || isPlatform(args);
 }
 
 function isControllerManager([first]) {

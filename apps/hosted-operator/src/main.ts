@@ -2,7 +2,7 @@
 
 import { connect, defaultConfig } from '@hangar/client';
 import type { ClusterConfig } from '@hangar/client';
-import { asError, Logger, systemClock } from '@hangar/core';
+import { asError, giveBackMemory, Logger, systemClock } from '@hangar/core';
 import { UsageError } from '@hangar/core/command-line';
 import { startTracing } from '@hangar/core/tracing';
 import { signals } from '@hangar/runtime';
@@ -11,6 +11,8 @@ import type { HostedOperatorProgramOptions } from './options.ts';
 import { versionText } from './version.ts';
 
 const userAgent = 'hangar-hosted-operator';
+/** Time in which the operator has read all objects and loaded its modules. */
+const settledAfterMs = 30_000;
 
 /** `args`: with the name of the command. Resolves when the operator has stopped. */
 export async function main([, ...args]: readonly string[]): Promise<void> {
@@ -35,6 +37,7 @@ async function serve(options: HostedOperatorProgramOptions, config: ClusterConfi
   const management = connect(config, { userAgent });
   // Timers of the clock do not keep a process alive, and nothing else may be pending while it waits for a server.
   const staysAlive = setInterval(() => undefined, 2 ** 30);
+  systemClock.after(settledAfterMs, giveBackMemory);
   try {
     // `--help` does not load all modules.
     const { run } = await import('./run.ts');
