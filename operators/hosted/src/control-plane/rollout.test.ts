@@ -40,6 +40,7 @@ test('etcd has a quorum with more than half of its members', () => {
 });
 
 describe('the trouble of pods', () => {
+  const nowMs = Date.parse('2026-11-17T12:00:00Z');
   const pod = (reason: string, message = ''): Pod => {
     const status: ContainerStatus = {
       name: 'etcd',
@@ -63,12 +64,12 @@ describe('the trouble of pods', () => {
   ];
   for (const [waiting, expected] of reasons) {
     test(`${waiting} is ${expected ?? 'not reported, because it passes'}`, () => {
-      assert.equal(podTrouble([pod(waiting)])?.reason, expected);
+      assert.equal(podTrouble([pod(waiting)], nowMs)?.reason, expected);
     });
   }
 
   test('names the pod, the container and the cause', () => {
-    const { message } = podTrouble([pod('ErrImagePull', 'not found')])!;
+    const { message } = podTrouble([pod('ErrImagePull', 'not found')], nowMs)!;
     assert.equal(message, 'container etcd of Pod "demo-etcd-0" cannot pull example.com/etcd:1: not found');
   });
 
@@ -80,25 +81,30 @@ describe('the trouble of pods', () => {
   };
 
   test('of a crash has the last line of the log', () => {
-    const { reason, message } = podTrouble([crashed('starting\npanic: no such file\n')])!;
+    const { reason, message } = podTrouble([crashed('starting\npanic: no such file\n')], nowMs)!;
     assert.equal(reason, 'ContainerCrashes');
     assert.equal(message, 'container etcd of Pod "demo-etcd-0" has exited 4 times: panic: no such file');
   });
 
   test('of a crash names a full volume, also before other lines of the log', () => {
-    const { reason, message } = podTrouble([crashed('write wal: no space left on device\ngoroutine 1 [running]')])!;
+    const { reason, message } = podTrouble(
+      [crashed('write wal: no space left on device\ngoroutine 1 [running]')],
+      nowMs,
+    )!;
     assert.equal(reason, 'NoSpace');
     assert.match(message, /: write wal: no space left on device$/);
   });
 
-  test('includes pods that fit on no node', () => {
+  test('includes pods that fit on no node for seconds', () => {
     const scheduled = {
+      lastTransitionTime: '2026-11-17T12:00:00Z',
       type: 'PodScheduled',
       status: 'False',
       reason: 'Unschedulable',
       message: '0/3 nodes are available',
     };
     const unscheduled = { metadata: { name: 'demo-etcd-0' }, status: { conditions: [scheduled] } } as Pod;
-    assert.equal(podTrouble([unscheduled])?.reason, 'PodUnschedulable');
+    assert.equal(podTrouble([unscheduled], nowMs + 1_000), undefined);
+    assert.equal(podTrouble([unscheduled], nowMs + 5_000)?.reason, 'PodUnschedulable');
   });
 });

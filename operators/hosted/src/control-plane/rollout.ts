@@ -66,8 +66,11 @@ export interface PodTrouble {
   readonly message: string;
 }
 
+/** A pod whose claim is not bound yet is unschedulable for a moment. */
+const schedulableWithinMs = 5_000;
+
 /** Returns the first problem of pods that does not go away by waiting. */
-export function podTrouble(pods: readonly Pod[]): PodTrouble | undefined {
+export function podTrouble(pods: readonly Pod[], nowMs: number): PodTrouble | undefined {
   for (const { metadata, status } of pods) {
     const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
     for (const { name, state, lastState, restartCount, image } of statuses) {
@@ -79,7 +82,9 @@ export function podTrouble(pods: readonly Pod[]): PodTrouble | undefined {
       if (reason === 'CrashLoopBackOff') return crash(`${where} has exited ${restartCount} times`, lastState);
     }
     const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
-    if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') {
+    const sinceMs = Date.parse(scheduled?.lastTransitionTime ?? metadata.creationTimestamp ?? '');
+    const isRecent = nowMs - sinceMs < schedulableWithinMs;
+    if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' && !isRecent) {
       return {
         reason: 'PodUnschedulable',
         message: `Pod ${JSON.stringify(metadata.name)}: ${scheduled.message ?? ''}`,

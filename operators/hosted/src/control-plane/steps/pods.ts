@@ -8,10 +8,10 @@ import { podTrouble } from '../rollout.ts';
 import type { PodTrouble } from '../rollout.ts';
 
 export async function troubleOf(
-  { plane, apiReader, signal }: Pass,
+  { plane, apiReader, world, signal }: Pass,
   component: Component,
 ): Promise<PodTrouble | undefined> {
   const labelSelector = { [clusterNameLabel]: plane.name, 'app.kubernetes.io/component': component };
   const { items } = await apiReader.list(Pod, { namespace: plane.namespace, labelSelector, signal });
-  return podTrouble(items);
+  return podTrouble(items, world.clock.now());
 }
