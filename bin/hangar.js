@@ -79,7 +79,7 @@ function isHostedOperator([first]) {
 
 // Flags without a command were those of `up` before there were commands.
 function isPlatform([first = '']) {
-  if (first === 'up' || first === 'operator' || first === 'pki') return true;
+  if (['up', 'operator', 'pki', 'tools'].includes(first)) return true;
   return first.startsWith('-') && !['-h', '--help', '--version'].includes(first);
 }
 

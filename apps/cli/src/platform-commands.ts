@@ -10,5 +10,6 @@ export const platformCommands: readonly PlatformCommand[] = [
   { name: 'operator', summary: 'run only the control plane operator' },
   { name: 'controller-manager', summary: 'run the controllers of Kubernetes for every registered cluster' },
   { name: 'hosted-operator', summary: 'run the operator of hosted control planes' },
+  { name: 'tools', summary: 'find or install the programs of hosted control planes' },
   { name: 'pki', summary: 'manage the CAs and keys that several servers share' },
 ];

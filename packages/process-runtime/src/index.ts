@@ -33,6 +33,7 @@ export { imagesFromRegistries } from './images/registry.ts';
 export type { RegistryCredentials, RegistryOptions } from './images/registry.ts';
 export { programsByName, programsIn, programsInPath } from './images/resolver.ts';
 export type { Image, ImageSource } from './images/resolver.ts';
+export { parseImage } from './images/reference.ts';
 export type { ImageReference } from './images/reference.ts';
 export { ProcessRuntimeError } from './errors.ts';
 export type { ProcessRuntimeErrorCode } from './errors.ts';

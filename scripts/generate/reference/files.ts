@@ -10,6 +10,7 @@ import { operatorFlagGroups } from '../../../apps/platform/src/operator/options.
 import { flagGroups as platformFlags } from '../../../apps/platform/src/options/options.ts';
 import { platformCommands } from '../../../apps/cli/src/platform-commands.ts';
 import { pkiSections } from '../../../apps/platform/src/pki/main.ts';
+import { toolsSections } from '../../../apps/platform/src/tools/main.ts';
 import { fileProblems, formatted, writeFiles } from '../generated-files.ts';
 import type { GeneratedFiles } from '../generated-files.ts';
 import { commandsPage } from './commands.ts';
@@ -38,16 +39,17 @@ export function generateReference(): GeneratedFiles {
       groups: hostedOperatorFlagGroups,
     },
   ];
-  const { summary } = platformCommands.find(({ name }) => name === 'pki')!;
+  const summaryOf = (command: string) => platformCommands.find(({ name }) => name === command)!.summary;
+  const others = [
+    { name: 'tools', summary: summaryOf('tools'), sections: toolsSections },
+    { name: 'pki', summary: summaryOf('pki'), sections: pkiSections },
+  ];
   const pages = new Map([
     [
       'docs/reference/kinds.md',
       kindsPage(header, [...definitions, tenantKind().definition as never, retainedKind().definition as never]),
     ],
-    [
-      'docs/reference/commands.md',
-      commandsPage(header, serving, [{ name: 'pki', summary, sections: pkiSections }], describeCommands()),
-    ],
+    ['docs/reference/commands.md', commandsPage(header, serving, others, describeCommands())],
   ]);
   return new Map(Array.from(pages, ([name, text]) => [name, formatted(name, text)]));
 }

@@ -35,7 +35,8 @@ const missingText = (
 ): string =>
   [
     `hosted control planes need the programs ${missing.join(', ')}, which are not on this machine`,
-    `  install them and add their folder to PATH or to --hosted-bin-dirs,`,
+    `  install them from the images of Kubernetes: ${process.env['HANGAR_PROGRAM'] ?? 'hangar'} tools get`,
+    `  or add their folder to PATH or to --hosted-bin-dirs,`,
     `  or, in a clone of Hangar, build them: npm run tools -- ${missing.join(' ')}`,
     isAsked
       ? '  or start without --hosted'

@@ -4,7 +4,7 @@
  *
  *     the folders of --hosted-bin-dirs
  *     the folders of PATH
- *     the programs that `npm run tools` made
+ *     the programs that `hangar tools get` installed, or `npm run tools` made
  */
 
 import { execFile } from 'node:child_process';
@@ -31,7 +31,7 @@ export interface ProgramsOptions {
   readonly homeFolder: string;
 }
 
-/** Returns the folder of the programs that `npm run tools` made. */
+/** Returns the folder of the programs of `hangar tools get` and `npm run tools`. */
 export function toolsFolder({ env, homeFolder }: Pick<ProgramsOptions, 'env' | 'homeFolder'>): string {
   if (env['HANGAR_TOOLS_CACHE']) return resolve(env['HANGAR_TOOLS_CACHE']);
   return join(env['XDG_CACHE_HOME'] || join(homeFolder, '.cache'), 'hangar', 'tools');
@@ -49,6 +49,14 @@ export class Programs {
   /** Returns the programs of a hosted control plane that this machine does not have. */
   missing(): string[] {
     return componentPrograms.filter((name) => this.#paths(name).length === 0);
+  }
+
+  /** Returns all programs in the order of the search. */
+  async all(): Promise<{ name: string; version: string; path: string }[]> {
+    const found = [...componentPrograms, ...Object.keys(otherNames)].flatMap((name) =>
+      this.#paths(name).map((path) => ({ name, path })),
+    );
+    return Promise.all(found.map(async (one) => ({ ...one, version: (await this.#versionOf(one.path)) ?? 'unknown' })));
   }
 
   /** Returns the image of the first program with this name. Throws if there is none. */
@@ -71,7 +79,7 @@ export class Programs {
     const found = [...new Set(versions.filter((version) => version !== undefined))].join(', ');
     throw new ProcessRuntimeError(
       'ErrImagePull',
-      `the program ${name} of this machine has version ${found || 'unknown'}, but the image needs ${tag}`,
+      `the program ${name} of this machine has version ${found || 'unknown'}, but the image needs ${tag}: "hangar tools get ${tag}" installs it`,
     );
   };
 
@@ -103,11 +111,11 @@ export class Programs {
   }
 }
 
-/** All components of Kubernetes print `Kubernetes v1.36.4`. */
-async function reportedVersion(path: string): Promise<string | undefined> {
+/** All components of Kubernetes print `Kubernetes v1.36.4`. Undefined: no version is printed. */
+export async function reportedVersion(path: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(path, ['--version'], { timeout: versionTimeoutMs });
-    return /\bv\d+\.\d+\.\d+[^\s]*/.exec(stdout)?.[0].replaceAll('+', '_');
+    return /\bv?\d+\.\d+\.\d+[^\s]*/.exec(stdout)?.[0].replaceAll('+', '_');
   } catch {
     return undefined;
   }
