@@ -8,6 +8,7 @@
  *   gateway/         the Gateway API: listeners, endpoints
  *   cert-manager/    Issuers and Certificates of cert-manager
  *   workload/        objects inside the control plane
+ *   metrics/         metrics of control planes
  *   operator.ts      the controller on one manager
  *   admission.ts     the validating webhook
  *   served-apis.ts   the optional APIs of a management cluster

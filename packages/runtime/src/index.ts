@@ -43,6 +43,10 @@ export * from './helpers/index.ts';
 export * from './leader-election/index.ts';
 export { MetricsRegistry } from './metrics/registry.ts';
 export type { MetricFamily } from './metrics/registry.ts';
+export { ObjectGauge } from './metrics/object-gauge.ts';
+export type { GaugeSeries } from './metrics/object-gauge.ts';
+export { exponentialBounds, TimingFamily } from './metrics/timings.ts';
+export type { TimingSeries } from './metrics/timings.ts';
 export * from './events/index.ts';
 export * from './manager/index.ts';
 /** For the options `log` and `clock`. */

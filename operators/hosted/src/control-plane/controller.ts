@@ -10,6 +10,7 @@ import type { KindOptions, Manager, Predicate, RequestLike, WatchesOptions } fro
 import { isDeepStrictEqual } from 'node:util';
 import { clusterNameLabel, HostedControlPlane } from '../api/index.ts';
 import { Certificate, Issuer } from '../cert-manager/kinds.ts';
+import { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import { tlsRouteKind } from '../gateway/kinds.ts';
 import type { ClusterObject } from '../render/index.ts';
 import type { World } from './pass.ts';
@@ -46,7 +47,7 @@ const notStatusAlone: Predicate<HostedControlPlane> = {
   },
 };
 
-export interface HostedControllerOptions extends Omit<World, 'events'> {
+export interface HostedControllerOptions extends Omit<World, 'events' | 'metrics'> {
   /** Maximum number of concurrent reconciles. */
   readonly concurrency: number;
 }
@@ -54,6 +55,7 @@ export interface HostedControllerOptions extends Omit<World, 'events'> {
 /** The cache of the manager must have `hostedCaches`. */
 export function addHostedController(manager: Manager, { concurrency, ...world }: HostedControllerOptions): void {
   const { clusterKind } = world;
+  const metrics = new HostedMetrics(manager.registry);
   const events = manager.recorder('hosted-operator').for(manager.cluster);
   const clusters: WatchesOptions<ClusterObject>[] = clusterKind ? [{ kind: clusterKind, map: controlPlanesOf }] : [];
   manager.controller<HostedControlPlane, ApiObject[], ClusterObject[]>({
@@ -61,7 +63,7 @@ export function addHostedController(manager: Manager, { concurrency, ...world }:
     for: { kind: HostedControlPlane, where: notStatusAlone },
     owns: ownedKinds(world) as never,
     watches: clusters as never,
-    reconcile: hostedControlPlaneReconciler({ ...world, events }),
+    reconcile: hostedControlPlaneReconciler({ ...world, events, metrics }),
     concurrency,
   });
 }

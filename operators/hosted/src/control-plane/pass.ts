@@ -8,9 +8,10 @@ import type { ClusterEvents } from '@hangar/runtime';
 import type { HostedControlPlane, ServiceType } from '../api/index.ts';
 import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Fault } from '../fault.ts';
+import type { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import type { Signer, SignerName } from '../pki/signer.ts';
 import type { ClusterObject, KonnectivityPolicy, Plane, Rendering } from '../render/index.ts';
-import type { DeploymentReport } from './rollout.ts';
+import type { DeploymentReport, MemberReport } from './rollout.ts';
 import type { Writes } from './writes.ts';
 
 /**
@@ -26,6 +27,7 @@ export interface World {
   readonly writes: Writes;
   /** Of the management cluster. */
   readonly events: Pick<ClusterEvents, 'event'>;
+  readonly metrics: HostedMetrics;
   /** Type of Services if the spec has none. */
   readonly serviceType: ServiceType;
   readonly konnectivity: KonnectivityPolicy;
@@ -86,11 +88,14 @@ export interface Pass {
   etcdVolumeSize?: string;
   /** etcd is being updated or lacks members: nothing else is disrupted. */
   isEtcdBusy?: boolean;
+  etcdMembers?: Pick<MemberReport, 'desired' | 'ready'>;
   apiServer?: DeploymentReport;
   /** All components have the version of the spec. */
   isVersionComplete?: boolean;
   /** Times of the next pass without an event, in milliseconds since 1970. */
   readonly wakeUps: number[];
+  /** Milliseconds since 1970 by the name of the authority or of a group of certificates. */
+  readonly expirations: Map<string, number>;
 }
 
 /** Why a phase is not complete. */

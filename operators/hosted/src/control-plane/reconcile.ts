@@ -15,6 +15,7 @@ import type { ClusterObject } from '../render/index.ts';
 import { clusterOf, nameOf } from './cluster.ts';
 import { isComplete, statusAfter, statusWithout } from './conditions.ts';
 import type { Phase } from './conditions.ts';
+import { figuresOf, secondsToReady } from './figures.ts';
 import type { Pass, Verdict, World } from './pass.ts';
 import { advanceRotations } from './rotation.ts';
 import { specFault } from './spec-fault.ts';
@@ -42,10 +43,13 @@ async function reconcile(
 ): Promise<Result | void> {
   const { client, cluster: management, signal } = context;
   const object = await find(client, HostedControlPlane, { namespace, name }, { signal });
+  if (!object) world.metrics.remove({ namespace, name });
   // The garbage collector deletes the objects of a deleted control plane.
   if (!object || isBeingDeleted(object)) return;
-  const write = (status: HostedControlPlane['status']) =>
-    writeStatus({ client, writes: world.writes, events: world.events, object, status: status!, signal });
+  const write = async (status: HostedControlPlane['status']) => {
+    world.metrics.observe(keyOf(object), figuresOf(object, status!));
+    await writeStatus({ client, writes: world.writes, events: world.events, object, status: status!, signal });
+  };
   const cluster = await clusterOf({ world, client, object, signal });
   if (isFault(cluster)) return refuse(world, object, cluster, write);
   if (isPaused(object, cluster.object)) {
@@ -54,7 +58,16 @@ async function reconcile(
   }
   const started = await begin({ world, object, cluster: cluster.object, context });
   if (isFault(started)) return refuse(world, object, started, write);
-  const pass: Pass = { world, client, apiReader: management.apiReader, signal, wakeUps: [], rotations: [], ...started };
+  const pass: Pass = {
+    world,
+    client,
+    apiReader: management.apiReader,
+    signal,
+    wakeUps: [],
+    rotations: [],
+    expirations: new Map(),
+    ...started,
+  };
   const outcomes = new Map<Phase, Verdict | undefined>();
   let failure: unknown;
   try {
@@ -62,11 +75,15 @@ async function reconcile(
   } catch (error) {
     if (signal.aborted || hasCode(error, 'Conflict') || hasCode(error, 'AlreadyExists')) throw error;
     failure = error;
+    world.metrics.phaseFailed(failedPhase(outcomes));
   }
   const current = pass.hostedControlPlane;
   const status = statusAfter(pass, outcomes);
+  world.metrics.observe(keyOf(current), figuresOf(current, status, pass));
   await writeStatus({ client, writes: world.writes, events: world.events, object: current, status, signal });
   if (failure !== undefined) throw asError(failure);
+  const seconds = secondsToReady(current, status, world.clock.now());
+  if (seconds !== undefined) world.metrics.becameReady(seconds);
   return resultOf(pass, outcomes);
 }
 
@@ -79,8 +96,16 @@ async function refuse(
   await write(statusWithout(object, [{ type: 'Ready', status: false, reason, message }], world.clock));
 }
 
+/** The last step that ran, unless the failure came after all of them. */
+function failedPhase(outcomes: ReadonlyMap<Phase, Verdict | undefined>): Phase | 'Rotation' {
+  const [phase, verdict] = [...outcomes].at(-1) ?? [];
+  return phase && verdict?.reason === 'ReconcileError' ? phase : 'Rotation';
+}
+
 async function runSteps(pass: Pass, outcomes: Map<Phase, Verdict | undefined>): Promise<void> {
+  const { clock, metrics } = pass.world;
   for (const [phase, step] of steps) {
+    const startedMs = clock.monotonicMs();
     try {
       const verdict = await traced(phase, () => step(pass));
       outcomes.set(phase, verdict);
@@ -91,6 +116,8 @@ async function runSteps(pass: Pass, outcomes: Map<Phase, Verdict | undefined>): 
         message: `reconcile failed, retrying: ${asError(error).message}`,
       });
       throw error;
+    } finally {
+      metrics.phaseTook(phase, (clock.monotonicMs() - startedMs) / 1_000);
     }
   }
   if (isComplete(outcomes)) await advanceRotations(pass);

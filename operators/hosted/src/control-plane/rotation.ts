@@ -77,6 +77,7 @@ async function sign(pass: Pass, { of, signer, nextPair, secrets }: Rotation): Pr
     client.patch(Secret, keyOf(current), { type: 'merge', body }, { signal }),
   );
   await remove(pass, next!);
+  world.metrics.rotated(of, 'signing');
   world.events.event(hostedControlPlane, { reason: 'RotationSigning', note: `${quoted(current)} has the new pair` });
 }
 
@@ -89,6 +90,7 @@ async function dropWhenDue(pass: Pass, rotation: Rotation): Promise<void> {
     return;
   }
   await remove(pass, previous!);
+  world.metrics.rotated(rotation.of, 'complete');
   const note = `the previous pair of ${quoted(current)} is no longer trusted`;
   world.events.event(hostedControlPlane, { reason: 'RotationComplete', note });
 }

@@ -33,11 +33,14 @@ export async function adminKubeconfig(
   return { value: base64(text) };
 }
 
-/** Milliseconds since 1970. 0: the kubeconfig has no certificate. */
-export function kubeconfigRenewsAtMs(secret: Secret): number {
+/** Returns the PEM of the client certificate, or an empty text. */
+export function certificateIn(secret: Secret): string {
   const [, data = ''] = /client-certificate-data: (\S+)/.exec(textIn(secret, 'value')) ?? [];
-  return renewsAtMs(Buffer.from(data, 'base64').toString());
+  return Buffer.from(data, 'base64').toString();
 }
+
+/** Milliseconds since 1970. 0: the kubeconfig has no certificate. */
+export const kubeconfigRenewsAtMs = (secret: Secret): number => renewsAtMs(certificateIn(secret));
 
 export const isKubeconfigCurrent = (secret: Secret, digest: string, nowMs: number): boolean =>
   secret.metadata.annotations?.[annotations.request] === digest && kubeconfigRenewsAtMs(secret) > nowMs;

@@ -9,6 +9,7 @@ import { Namespace } from '@hangar/client/kinds/core-v1';
 import { ServiceCIDR } from '@hangar/client/kinds/networking-v1';
 import type { Clock, Failpoints } from '@hangar/core';
 import { Logger, seededRandom, sleep, systemClock } from '@hangar/core';
+import type { MetricsRegistry } from '@hangar/runtime';
 import { installCrd, startTestCluster } from '@hangar/testkit';
 import type { TestCluster } from '@hangar/testkit';
 import { definitions } from '../api/generated/index.ts';
@@ -34,6 +35,7 @@ export interface TestPlatform extends AsyncDisposable {
 
 export interface RunningOperator {
   readonly ended: Promise<unknown>;
+  readonly metrics: MetricsRegistry;
   /** Stops at once, as if the process were killed: nothing in progress is completed. */
   stop(): Promise<void>;
 }
@@ -96,6 +98,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
     const ended = manager.run(ending.signal).catch((error: unknown) => error);
     const one = {
       ended,
+      metrics: manager.registry,
       async stop() {
         ending.abort();
         await ended;

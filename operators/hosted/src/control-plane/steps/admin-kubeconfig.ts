@@ -5,6 +5,7 @@ import { isControlledBy } from '@hangar/runtime';
 import { clusterSecretType } from '../../api/index.ts';
 import {
   adminKubeconfig,
+  certificateIn,
   isKubeconfigCurrent,
   kubeconfigDigest,
   kubeconfigRenewsAtMs,
@@ -12,6 +13,7 @@ import {
 import { endpointUrl } from '../../endpoint-url.ts';
 import { adminKubeconfigName } from '../../render/index.ts';
 import { conflictFault, findObject } from '../apply.ts';
+import { noteExpiration } from '../figures.ts';
 import type { Pass, Verdict } from '../pass.ts';
 import { putSecret } from './certificates.ts';
 
@@ -32,5 +34,6 @@ export async function adminKubeconfigSecret(pass: Pass): Promise<Verdict | undef
         data: await adminKubeconfig(request, authorities!.ca, world),
       });
   pass.wakeUps.push(kubeconfigRenewsAtMs(secret));
+  noteExpiration(pass, 'kubeconfig', certificateIn(secret));
   return undefined;
 }

@@ -19,6 +19,7 @@ import { isTrusted, nextName, previousName, signerOf } from '../../pki/signer.ts
 import type { Signer, SignerName } from '../../pki/signer.ts';
 import { authorityNames, bundleName } from '../../render/index.ts';
 import { findObject } from '../apply.ts';
+import { noteExpiration } from '../figures.ts';
 import type { Authorities, Pass, Rotation, Verdict } from '../pass.ts';
 import { mustRotate } from '../rotation.ts';
 import { bundleKeys } from './ca-bundle.ts';
@@ -40,6 +41,7 @@ export async function caCertificates(pass: Pass): Promise<Verdict | undefined> {
     if (fault) faults.push(fault);
     found[wish.of] = rotation.signer;
     pass.rotations.push(rotation);
+    if (wish.of !== 'sa') noteExpiration(pass, wish.of, rotation.signer.certificate);
   }
   pass.authorities = found as Authorities;
   // Without a usable next authority, the current one still works.
@@ -97,6 +99,7 @@ async function rotationOf(pass: Pass, wish: SignerWish, known: string | undefine
   }
   if (!next && !previous && mustRotate(pass, of, secret)) {
     next = await createSecret(pass, nextName(name), await create(), tokenOf(pass, of));
+    world.metrics.rotated(of, 'started');
     world.events.event(pass.hostedControlPlane, {
       reason: 'RotationStarted',
       note: `components start to trust the pair in ${quoted(next)}`,

@@ -13,6 +13,7 @@ import type { Fault } from '../../fault.ts';
 import { textIn } from '../../pki/secrets.ts';
 import type { CertificateWish } from '../../render/index.ts';
 import { applyAll, applyObject, conflictFault, findObject } from '../apply.ts';
+import { noteExpiration } from '../figures.ts';
 import type { Pass, Verdict } from '../pass.ts';
 
 const signed = ['ca', 'etcd', 'proxy'] as const;
@@ -51,6 +52,7 @@ async function certificate(pass: Pass, wish: CertificateWish): Promise<Fault | s
   const name = `Certificate ${JSON.stringify(`${metadata.namespace}/${metadata.name}`)}`;
   if (!secret || !isReady) return `${name} is not ready: ${ready?.message || 'cert-manager has not processed it yet'}`;
   if (!isIssuedBy(secret, signer.certificate)) return `${name} is not issued by the current authority yet`;
+  noteExpiration(pass, 'components', textIn(secret, 'tls.crt'));
   if (!isControlledBy(secret, hostedControlPlane)) await adopt(pass, secret);
   return undefined;
 }

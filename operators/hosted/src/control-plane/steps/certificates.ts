@@ -8,6 +8,7 @@ import { isCurrent, issued, renewsAtMs, requestDigest } from '../../pki/certific
 import { textIn } from '../../pki/secrets.ts';
 import type { CertificateWish } from '../../render/index.ts';
 import { conflictFault, findObject } from '../apply.ts';
+import { noteExpiration } from '../figures.ts';
 import type { Pass, Verdict } from '../pass.ts';
 import { certManagerCertificates } from './cert-manager.ts';
 
@@ -44,6 +45,7 @@ async function certificate(pass: Pass, wish: CertificateWish): Promise<Verdict |
         data: await issued(wish, authority, world),
       });
   pass.wakeUps.push(renewsAtMs(textIn(secret, 'tls.crt')));
+  noteExpiration(pass, 'components', textIn(secret, 'tls.crt'));
   return undefined;
 }
 

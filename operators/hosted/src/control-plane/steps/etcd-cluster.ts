@@ -23,6 +23,7 @@ export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
   const applied = await applyObject<StatefulSet>(pass, wanted);
   if (isFault(applied)) return applied;
   const { ready, desired, hasQuorum, isComplete } = memberReport(applied);
+  pass.etcdMembers = { ready, desired };
   if (isComplete) return growth;
   pass.isEtcdBusy = true;
   const trouble = await troubleOf(pass, 'etcd');
