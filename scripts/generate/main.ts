@@ -42,6 +42,11 @@ const parts: Readonly<Record<string, () => Promise<Part>>> = {
     const { pictureProblems, writePicture } = await import('./architecture-picture.ts');
     return { write: writePicture, problems: pictureProblems };
   },
+  /** deploy/monitoring, from the alerts of the operator of hosted control planes. */
+  async alerts() {
+    const { alertsProblems, writeAlerts } = await import('./alerts.ts');
+    return { write: writeAlerts, problems: alertsProblems };
+  },
   /** deploy/manifests, rendered from the charts by Helm, and the charts' copies of other files. */
   async manifests() {
     const { manifestsProblems, writeManifests } = await import('./manifests/files.ts');
