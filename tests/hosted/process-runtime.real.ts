@@ -5,11 +5,11 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { configOfKubeconfig, connect } from '@hangar/client';
+import { configOfKubeconfig, connect, find } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { Deployment } from '@hangar/client/kinds/apps-v1';
-import { Pod } from '@hangar/client/kinds/core-v1';
-import { HostedControlPlane } from '../../operators/hosted/src/api/index.ts';
+import { Pod, Secret } from '@hangar/client/kinds/core-v1';
+import { clusterNameLabel, HostedControlPlane } from '../../operators/hosted/src/api/index.ts';
 import { until } from '../process-runtime/testing/until.ts';
 import { key, ProcessCluster } from './testing/process-cluster.ts';
 
@@ -56,5 +56,34 @@ describe('a HostedControlPlane as pods of the process runtime', () => {
       return items.find(({ status }) => status?.conditions?.some(({ type }) => type === 'PodScheduled'));
     });
     assert.equal(pod.status!.conditions!.find(({ type }) => type === 'PodScheduled')!.reason, 'Unschedulable');
+  });
+
+  test('a deletion ends the components in their order, within their grace periods', async () => {
+    const { client } = cluster;
+    const { resourceVersion } = await client.list(Pod, { namespace: key.namespace });
+    await client.delete(HostedControlPlane, key);
+    /** Components whose pods begin or end to terminate, each change once. */
+    const changes: string[] = [];
+    for await (const event of client.watch(Pod, { namespace: key.namespace, resourceVersion })) {
+      if (event.type === 'BOOKMARK') continue;
+      const { metadata } = event.object;
+      const component = metadata.labels!['app.kubernetes.io/component']!;
+      if (event.type === 'DELETED') changes.push(`${component} gone`);
+      else if (metadata.deletionTimestamp !== undefined) changes.push(`${component} terminating`);
+      if (event.type === 'DELETED' && metadata.name === 'demo-etcd-0') break;
+    }
+    const order = changes.filter((one) => /apiserver|etcd terminating/.test(one));
+    assert.deepEqual(
+      [...new Set(order)],
+      ['kube-apiserver terminating', 'kube-apiserver gone', 'etcd terminating'],
+      changes.join(),
+    );
+    const controllersGone = changes.findLastIndex((one) => /^kube-(controller-manager|scheduler) gone/.test(one));
+    assert.ok(controllersGone < changes.indexOf('kube-apiserver terminating'), changes.join());
+    await until('the control plane is deleted', async () => !(await find(client, HostedControlPlane, key)));
+    await until('its Secrets are deleted', async () => {
+      const { items } = await client.list(Secret, { namespace: key.namespace, labelSelector: clusterNameLabel });
+      return items.length === 0;
+    });
   });
 });

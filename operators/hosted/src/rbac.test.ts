@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RestClient } from '@hangar/client';
-import { Namespace, Node, PersistentVolumeClaim, Secret } from '@hangar/client/kinds/core-v1';
-import { Deployment } from '@hangar/client/kinds/apps-v1';
+import { Namespace, Node, PersistentVolumeClaim, Pod, Secret } from '@hangar/client/kinds/core-v1';
+import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { ClusterRole, ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
 import { Logger, systemClock } from '@hangar/core';
 import { installCrd, Rights, startTestCluster } from '@hangar/testkit';
 import { definitions } from './api/generated/index.ts';
-import { annotations, HostedControlPlane, rotateAnnotation } from './api/index.ts';
+import { annotations, clusterNameLabel, HostedControlPlane, rotateAnnotation } from './api/index.ts';
 import { Issuer } from './cert-manager/kinds.ts';
 import { Gateway } from './gateway/kinds.ts';
 import { hostedOperator } from './operator.ts';
@@ -17,11 +17,12 @@ import { certManagerDouble, installCertManager } from './testing/cert-manager-do
 import { Cluster, installClusterApi } from './testing/cluster-api.ts';
 import { installGatewayApi } from './testing/gateway-api.ts';
 import { namespace, startTenantDouble } from './testing/platform.ts';
-import { untilObject, untilReady, untilReason } from './testing/until.ts';
+import { untilGone, untilObject, untilReady, untilReason } from './testing/until.ts';
 import { workloadDouble } from './testing/workload-double.ts';
 
 const user = 'hangar-hosted-operator';
 const key = { namespace, name: 'demo' };
+const componentLabel = { 'app.kubernetes.io/component': 'kube-apiserver' };
 
 test('the permissions of the operator are enough, and none is unused', async () => {
   await using opened = new AsyncDisposableStack();
@@ -137,6 +138,19 @@ test('the permissions of the operator are enough, and none is unused', async () 
   );
   // The operator has received the response when it reports the generation.
   await untilReady(client);
+  await client.create(Pod, {
+    metadata: { namespace, name: 'stranded', labels: { [clusterNameLabel]: 'demo', ...componentLabel } },
+    spec: { containers: [{ name: 'main', image: 'image' }] },
+  });
+  workloads.holdBack = /apiserver/;
+  await client.delete(HostedControlPlane, key);
+  await untilReason(client, 'Deleting', 'WaitingForPods');
+  await client.delete(StatefulSet, { namespace, name: 'demo-etcd' });
+  workloads.holdBack = undefined;
+  await workloads.refresh();
+  await untilGone(client, 'demo');
+  await client.delete(HostedControlPlane, { namespace, name: 'issued' });
+  await untilGone(client, 'issued');
   // The server checks `create` for an apply that creates an object, although the request is a patch.
   const applied = (right: string): boolean =>
     right.startsWith('create ') && rights.used.has(right.replace('create', 'patch'));

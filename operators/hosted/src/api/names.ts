@@ -16,6 +16,12 @@ export const clusterSecretType = `${clusterApiGroup}/secret`;
 
 const own = 'hosted.hangar.dev';
 
+/** On HostedControlPlanes: the operator deletes the workloads in their order before the object disappears. */
+export const finalizer = `${own}/deletion-order`;
+
+/** On objects that `clusterctl move` deletes at the source, after it created them in the target. */
+export const movedAnnotation = `clusterctl.${clusterApiGroup}/delete-for-move`;
+
 export const annotations = {
   /** On HostedControlPlanes: the version of the rendering, so that an upgrade of the operator does not roll out pods. */
   rendering: `${own}/rendering`,

@@ -17,11 +17,10 @@ export const fieldManager = 'hangar-hosted';
 
 /** Reads from the cache, then from the server: new objects and objects without the label are not in the cache. */
 export async function findObject<T extends ApiObject>(
-  pass: Pass,
+  { client, apiReader, signal }: Pick<Pass, 'client' | 'apiReader' | 'signal'>,
   kind: Kind<T>,
   key: ObjectKey,
 ): Promise<T | undefined> {
-  const { client, apiReader, signal } = pass;
   return (await find(client, kind, key, { signal })) ?? (await find(apiReader, kind, key, { signal }));
 }
 

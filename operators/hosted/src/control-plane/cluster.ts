@@ -16,7 +16,8 @@ export interface ClusterQuery {
   readonly signal: AbortSignal;
 }
 
-const ownerOf = ({ metadata }: HostedControlPlane) =>
+/** Returns the reference to the owning Cluster. */
+export const ownerOf = ({ metadata }: HostedControlPlane) =>
   metadata.ownerReferences?.find((owner) => owner.kind === 'Cluster' && groupOf(owner) === clusterApiGroup);
 
 /** Returns the owning Cluster, or none for a control plane without a Cluster. */

@@ -154,5 +154,20 @@ export function statusWithout(
   return { ...before, observedGeneration, conditions: setConditions(before.conditions, next, clock) };
 }
 
+/** The status of an object that is being deleted. `isUnavailable`: the deletion of the API servers has begun. */
+export function deletionStatus(
+  object: Pass['hostedControlPlane'],
+  { reason, message }: Fault,
+  isUnavailable: boolean,
+  clock: Pick<Pass['world']['clock'], 'now'>,
+): HostedControlPlaneStatus {
+  const conditions: NewCondition[] = [
+    { type: 'Deleting', status: true, reason, message },
+    { type: 'Ready', status: false, reason: 'Deleting', message },
+  ];
+  if (isUnavailable) conditions.push({ type: 'Available', status: false, reason: 'Deleting', message: '' });
+  return { ...statusWithout(object, conditions, clock), ...(isUnavailable ? { ready: false } : {}) };
+}
+
 export const wasReady = (conditions: readonly Condition[] | undefined, phase: Phase): boolean =>
   findCondition(conditions, phase)?.status === 'True';

@@ -15,6 +15,9 @@ const progress: ReadonlySet<string> = new Set([
   'WaitingForService',
 ]);
 
+/** Reasons of a deletion that does not complete without help. */
+const faultsOfDeletion: ReadonlySet<string> = new Set(['PodsNotTerminating', 'ReconcileError', 'WaitingForDependents']);
+
 export function eventsBetween(
   before: HostedControlPlaneStatus | undefined,
   after: HostedControlPlaneStatus,
@@ -29,9 +32,15 @@ export function eventsBetween(
   }
   if (
     now?.status === 'False' &&
+    now.reason !== 'Deleting' &&
     (old?.status === 'True' || (old?.reason !== now.reason && !progress.has(now.reason)))
   ) {
     events.push({ type: 'Warning', reason: 'NotReady', note: `${now.reason}: ${now.message}` });
+  }
+  const [deleting, next] = [findCondition(before?.conditions, 'Deleting'), findCondition(after.conditions, 'Deleting')];
+  if (next && next.reason !== deleting?.reason) {
+    if (faultsOfDeletion.has(next.reason)) events.push({ type: 'Warning', reason: next.reason, note: next.message });
+    else if (!deleting) events.push({ reason: 'Deleting', note: next.message });
   }
   return events;
 }

@@ -1,7 +1,6 @@
 /**
- * The operator ends before and after every write of its reconciler: when a control plane is created, when it is upgraded, and
- * when its authority is rotated. The next
- * operator completes the work, and then writes nothing more.
+ * The operator ends before and after every write of its reconciler: when a control plane is created, upgraded and deleted, and when its
+ * authority is rotated. The next operator completes the work, and then writes nothing more.
  */
 
 import assert from 'node:assert/strict';
@@ -11,7 +10,7 @@ import { CodedError, Failpoints } from '@hangar/core';
 import { HostedControlPlane, rotateAnnotation } from '../api/index.ts';
 import { namespace, startTestPlatform } from '../testing/platform.ts';
 import type { TestPlatform } from '../testing/platform.ts';
-import { until, untilObject, untilReady } from '../testing/until.ts';
+import { until, untilGone, untilObject, untilReady } from '../testing/until.ts';
 
 /** Records the failpoints that an undisturbed run passes. */
 class Recorded extends Failpoints {
@@ -46,7 +45,11 @@ const create = ({ client }: TestPlatform, name: string, version = 'v1.36.4') =>
   client.create(HostedControlPlane, { metadata: { namespace, name }, spec: { version, replicas: 1 } });
 
 /** The next operator completes the work. */
-async function completes(platform: TestPlatform, name: string, version: string): Promise<void> {
+async function completes(
+  platform: TestPlatform,
+  name: string,
+  { version, isDeletedThen = false }: { readonly version: string; readonly isDeletedThen?: boolean },
+): Promise<void> {
   const { client } = platform;
   const next = platform.start();
   await until(client, name, ({ status }) => status?.version === version);
@@ -54,6 +57,10 @@ async function completes(platform: TestPlatform, name: string, version: string):
   assert.equal(spec.version, version);
   for (const suffix of ['ca', 'etcd', 'proxy', 'sa', 'kubeconfig']) {
     await client.get(Secret, { namespace, name: `${name}-${suffix}` });
+  }
+  if (isDeletedThen) {
+    await client.delete(HostedControlPlane, { namespace, name });
+    await untilGone(client, name);
   }
   await next.stop();
 }
@@ -80,9 +87,8 @@ test('an operator that ends at any write while it creates a control plane leaves
   for (const [at, failpoint] of names.entries()) {
     const name = `p${at}`;
     await endedAt(platform, failpoint, () => create(platform, name));
-    await completes(platform, name, 'v1.36.4');
     // Some stay until the end; each of them costs every later operator a pass.
-    if (at % 10 !== 0) await platform.client.delete(HostedControlPlane, { namespace, name });
+    await completes(platform, name, { version: 'v1.36.4', isDeletedThen: at % 10 !== 0 });
   }
   await nothingMore(platform);
 });
@@ -108,7 +114,40 @@ test('an operator that ends at any write while it upgrades a control plane leave
     const name = `p${at}`;
     await created(name);
     await endedAt(platform, failpoint, () => upgrade(name));
-    await completes(platform, name, 'v1.36.4');
+    await completes(platform, name, { version: 'v1.36.4' });
+  }
+  await nothingMore(platform);
+});
+
+test('an operator that ends at any write while it deletes a control plane leaves one that another operator deletes', async () => {
+  await using platform = await startTestPlatform();
+  const { client, workloads } = platform;
+  const created = async (name: string): Promise<void> => {
+    const operator = platform.start();
+    await create(platform, name);
+    await untilReady(client, name);
+    await operator.stop();
+  };
+  const remove = (name: string) => client.delete(HostedControlPlane, { namespace, name });
+  await created('first');
+  const names = await recorded(platform, async () => {
+    await remove('first');
+    await untilGone(client, 'first');
+  });
+  for (const write of ['kube-controller-manager', 'kube-scheduler', 'kube-apiserver', 'etcd'].map(
+    (one) => `delete-${one}`,
+  )) {
+    assert.ok(names.includes(`hosted.${write}.before`), names.join());
+  }
+  for (const [at, failpoint] of names.entries()) {
+    const name = `p${at}`;
+    await created(name);
+    await endedAt(platform, failpoint, () => remove(name));
+    const next = platform.start();
+    await untilGone(client, name);
+    await next.stop();
+    const order = workloads.deleted.filter((one) => one.startsWith(`${name}-`));
+    assert.deepEqual(order.slice(2), [`${name}-apiserver`, `${name}-etcd`], failpoint);
   }
   await nothingMore(platform);
 });

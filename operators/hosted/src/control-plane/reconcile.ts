@@ -5,9 +5,9 @@
 
 import { find, keyOf } from '@hangar/client';
 import { asError, hasCode, traced } from '@hangar/core';
-import { isBeingDeleted } from '@hangar/runtime';
+import { hasFinalizer, isBeingDeleted } from '@hangar/runtime';
 import type { ReconcileContext, Reconciler, Request, Result } from '@hangar/runtime';
-import { annotations, HostedControlPlane, pausedAnnotation } from '../api/index.ts';
+import { annotations, finalizer, HostedControlPlane, pausedAnnotation } from '../api/index.ts';
 import { isFault } from '../fault.ts';
 import type { Fault } from '../fault.ts';
 import { newestRendering, planeOf, renderings } from '../render/index.ts';
@@ -15,6 +15,7 @@ import type { ClusterObject } from '../render/index.ts';
 import { clusterOf, nameOf } from './cluster.ts';
 import { isComplete, statusAfter, statusWithout } from './conditions.ts';
 import type { Phase } from './conditions.ts';
+import { deleteInOrder } from './deletion.ts';
 import { figuresOf, secondsToReady } from './figures.ts';
 import type { Pass, Verdict, World } from './pass.ts';
 import { advanceRotations } from './rotation.ts';
@@ -43,19 +44,20 @@ async function reconcile(
 ): Promise<Result | void> {
   const { client, cluster: management, signal } = context;
   const object = await find(client, HostedControlPlane, { namespace, name }, { signal });
-  if (!object) world.metrics.remove({ namespace, name });
-  // The garbage collector deletes the objects of a deleted control plane.
-  if (!object || isBeingDeleted(object)) return;
+  if (!object) return world.metrics.remove({ namespace, name });
   const write = async (status: HostedControlPlane['status']) => {
     world.metrics.observe(keyOf(object), figuresOf(object, status!));
     await writeStatus({ client, writes: world.writes, events: world.events, object, status: status!, signal });
   };
   const cluster = await clusterOf({ world, client, object, signal });
-  if (isFault(cluster)) return refuse(world, object, cluster, write);
-  if (isPaused(object, cluster.object)) {
-    const paused = { type: 'Paused', status: true, reason: 'Paused', message: 'the object or its Cluster is paused' };
-    return void (await write(statusWithout(object, [paused], world.clock)));
+  if (isBeingDeleted(object)) {
+    // The Cluster can be gone already.
+    if (!isFault(cluster) && isPaused(object, cluster.object)) return void (await write(pausedDeletion(object, world)));
+    const { apiReader } = management;
+    return deleteInOrder({ world, client, apiReader, signal, hostedControlPlane: object });
   }
+  if (isFault(cluster)) return refuse(world, object, cluster, write);
+  if (isPaused(object, cluster.object)) return void (await write(statusWithout(object, [paused], world.clock)));
   const started = await begin({ world, object, cluster: cluster.object, context });
   if (isFault(started)) return refuse(world, object, started, write);
   const pass: Pass = {
@@ -85,6 +87,13 @@ async function reconcile(
   const seconds = secondsToReady(current, status, world.clock.now());
   if (seconds !== undefined) world.metrics.becameReady(seconds);
   return resultOf(pass, outcomes);
+}
+
+const paused = { type: 'Paused', status: true, reason: 'Paused', message: 'the object or its Cluster is paused' };
+
+function pausedDeletion(object: HostedControlPlane, { clock }: World): HostedControlPlane['status'] {
+  const message = 'the deletion waits: the object or its Cluster is paused';
+  return statusWithout(object, [paused, { ...paused, type: 'Deleting', message }], clock);
 }
 
 async function refuse(
@@ -130,7 +139,10 @@ interface Beginning {
   readonly context: ReconcileContext;
 }
 
-/** Records the name and the rendering on the object, once. Both stay for its lifetime; a new version adopts the newest rendering. */
+/**
+ * Records the name, the rendering and the finalizer on the object, once. They stay for its lifetime; a new version adopts the newest
+ * rendering. No other object exists before.
+ */
 async function begin({
   world,
   object,
@@ -154,7 +166,9 @@ async function begin({
   const fault = specFault(plane, rendering);
   if (fault) return fault;
   const wanted = { [annotations.rendering]: version, [annotations.clusterName]: name };
-  const isNoted = Object.entries(wanted).every(([key, value]) => object.metadata.annotations?.[key] === value);
+  const isNoted =
+    hasFinalizer(object, finalizer) &&
+    Object.entries(wanted).every(([key, value]) => object.metadata.annotations?.[key] === value);
   const hostedControlPlane = isNoted ? object : await note(world, object, wanted, context);
   return { hostedControlPlane, cluster, plane, rendering };
 }
@@ -165,8 +179,9 @@ async function note(
   wanted: Readonly<Record<string, string>>,
   { client, signal }: ReconcileContext,
 ): Promise<HostedControlPlane> {
-  const { uid, resourceVersion } = object.metadata;
-  const body = { metadata: { uid, resourceVersion, annotations: wanted } };
+  const { uid, resourceVersion, finalizers = [] } = object.metadata;
+  const finalized = hasFinalizer(object, finalizer) ? {} : { finalizers: [...finalizers, finalizer] };
+  const body = { metadata: { uid, resourceVersion, annotations: wanted, ...finalized } };
   return writes.make('annotations', () =>
     client.patch(HostedControlPlane, keyOf(object), { type: 'merge', body }, { signal }),
   );

@@ -42,3 +42,15 @@ export const untilReady = (client: Client, name = 'demo'): Promise<HostedControl
 /** Resolves when a condition has the reason. */
 export const untilReason = (client: Client, type: string, reason: string, name = 'demo'): Promise<HostedControlPlane> =>
   until(client, name, ({ status }) => findCondition(status?.conditions, type)?.reason === reason);
+
+/** Resolves when the HostedControlPlane does not exist. */
+export async function untilGone(client: Client, name = 'demo'): Promise<void> {
+  for (;;) {
+    const fieldSelector = `metadata.name=${name}`;
+    const { items, resourceVersion } = await client.list(HostedControlPlane, { namespace, fieldSelector });
+    if (items.length === 0) return;
+    for await (const event of client.watch(HostedControlPlane, { namespace, fieldSelector, resourceVersion })) {
+      if (event.type === 'DELETED') return;
+    }
+  }
+}
