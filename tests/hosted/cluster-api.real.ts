@@ -1,7 +1,7 @@
 /**
- * The contract of a control plane provider with the real Cluster API: its core manager, its kubeadm bootstrap manager and clusterctl, the
- * program `hangar hosted-operator`, and a Hangar as the management cluster, whose node is the process runtime. The infrastructure provider
- * is a kind whose objects the test marks as provisioned.
+ * The contract of a control plane provider with the real Cluster API: its core manager with the topology controller of ClusterClasses, its
+ * kubeadm bootstrap manager and clusterctl, the program `hangar hosted-operator`, and a Hangar as the management cluster, whose node is the
+ * process runtime. The infrastructure provider is a kind whose objects the test marks as provisioned.
  */
 
 import assert from 'node:assert/strict';
@@ -10,11 +10,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { connect, defineKind, find, loadKubeconfig } from '@hangar/client';
+import { connect, find, loadKubeconfig } from '@hangar/client';
 import type { ApiObject, Client } from '@hangar/client';
 import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
-import { Namespace, Pod, Secret } from '@hangar/client/kinds/core-v1';
-import type { Condition } from '@hangar/client/kinds/meta-v1';
+import { Namespace, PersistentVolumeClaim, Pod, Secret } from '@hangar/client/kinds/core-v1';
 import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { Logger, systemClock } from '@hangar/core';
 import { programsByName, startProcessRuntime, storageClassName } from '@hangar/process-runtime';
@@ -31,9 +30,19 @@ import { makeTenant } from '../conformance/servers/place.ts';
 import { until } from '../process-runtime/testing/until.ts';
 import { installClusterApiDefinitions, startClusterApi } from './testing/cluster-api.ts';
 import type { ClusterApi } from './testing/cluster-api.ts';
-import { AWSCluster, AWSMachine, infrastructureDefinitions } from './testing/infrastructure.ts';
+import { ClusterV1Beta1, ClusterV1Beta2, KubeadmConfig, Machine } from './testing/cluster-api-kinds.ts';
+import {
+  createClusterClass,
+  ManagedCluster,
+  namespace as classNamespace,
+  rotateTemplate,
+  template,
+  useTemplate,
+} from './testing/cluster-class.ts';
+import { AWSCluster, AWSMachine, infrastructureDefinitions, provision } from './testing/infrastructure.ts';
 import { startOperatorProcess } from './testing/operator-process.ts';
 import type { OperatorProcess } from './testing/operator-process.ts';
+import { newerVersion, olderPrograms, olderVersion } from './testing/versions.ts';
 
 const run = promisify(execFile);
 const namespace = 'clusters';
@@ -80,41 +89,13 @@ const allDefinitions = [...definitions, ...infrastructureDefinitions].map(({ met
   metadata: { ...metadata, labels: { ...metadata.labels, 'clusterctl.cluster.x-k8s.io': '' } },
 }));
 
-interface ClusterV1Beta2 extends ApiObject {
-  spec?: { paused?: boolean; controlPlaneEndpoint?: { host?: string; port?: number } };
-  status?: {
-    initialization?: { infrastructureProvisioned?: boolean; controlPlaneInitialized?: boolean };
-    conditions?: Condition[];
-    controlPlane?: { readyReplicas?: number };
-  };
-}
-
-interface ClusterV1Beta1 extends ApiObject {
-  status?: { controlPlaneReady?: boolean; conditions?: { type: string; status: string }[] };
-}
-
-const clusterNames = { kind: 'Cluster', plural: 'clusters', isNamespaced: true } as const;
-const ClusterV1Beta2 = defineKind<ClusterV1Beta2>({ apiVersion: 'cluster.x-k8s.io/v1beta2', ...clusterNames });
-const ClusterV1Beta1 = defineKind<ClusterV1Beta1>({ apiVersion: 'cluster.x-k8s.io/v1beta1', ...clusterNames });
-const Machine = defineKind<ApiObject & { spec: object }>({
-  apiVersion: 'cluster.x-k8s.io/v1beta2',
-  kind: 'Machine',
-  plural: 'machines',
-  isNamespaced: true,
-});
-const KubeadmConfig = defineKind<ApiObject & { spec?: object; status?: { dataSecretName?: string } }>({
-  apiVersion: 'bootstrap.cluster.x-k8s.io/v1beta2',
-  kind: 'KubeadmConfig',
-  plural: 'kubeadmconfigs',
-  isNamespaced: true,
-});
-
 describe('a HostedControlPlane of a Cluster', () => {
   let management: Management;
   let client: Client;
   let runtime: ProcessRuntime;
   let clusterApi: ClusterApi;
   let operator: OperatorProcess;
+  let managed: ManagedCluster;
   const log = new Logger({ level: 'silent', format: 'text', clock: systemClock });
 
   before(async () => {
@@ -133,7 +114,7 @@ describe('a HostedControlPlane of a Cluster', () => {
       client,
       nodeName: 'process-node',
       folder: join(folder, 'node'),
-      images: [programsByName(Object.fromEntries(paths))],
+      images: [programsByName({ ...Object.fromEntries(paths), ...(await olderPrograms()) })],
       taints: [],
       log,
     });
@@ -144,18 +125,22 @@ describe('a HostedControlPlane of a Cluster', () => {
       { type: 'merge', body: { metadata: { annotations } } },
     );
     operator = await startOperatorProcess({ kubeconfig, args: operatorArguments });
+    // It starts while the tests of the other Cluster wait.
+    managed = new ManagedCluster(client, () => [...operator.lines, ...clusterApi.lines].slice(-60).join('\n'));
+    await createClusterClass(client);
+    await managed.create({ version: olderVersion, controlPlane: { replicas: 1 } });
   });
   after(async () => {
     await operator?.stop();
     await clusterApi?.stop();
-    if (runtime) await removePods();
+    if (runtime) await Promise.all([namespace, classNamespace].map(removePods));
     await runtime?.close({ pods: 'stop' });
     await client?.close();
     await management?.stop();
   });
 
   /** Ends programs without their grace period. */
-  const removePods = async (): Promise<void> => {
+  const removePods = async (namespace: string): Promise<void> => {
     for (const kind of [Deployment, StatefulSet]) {
       await client.deleteCollection<ApiObject>(kind, { namespace, propagationPolicy: 'Background' });
     }
@@ -201,9 +186,7 @@ describe('a HostedControlPlane of a Cluster', () => {
     await writeFile(file, manifests);
     await kubectl(management.kubeconfig, 'apply', `--namespace=${namespace}`, `--filename=${file}`);
     await client.create(AWSCluster, { metadata: { namespace, name: 'my-aws-cluster' } });
-    // Both contracts: `ready` is that of v1beta1.
-    const body = { status: { ready: true, initialization: { provisioned: true } } };
-    await client.status.patch(AWSCluster, { namespace, name: 'my-aws-cluster' }, { type: 'merge', body });
+    await provision(client, { namespace, name: 'my-aws-cluster' });
     const cluster = await until(
       'the control plane of the Cluster is available',
       async () => {
@@ -411,4 +394,112 @@ describe('a HostedControlPlane of a Cluster', () => {
       await targetClient.close();
     }
   });
+
+  describe('of a ClusterClass', () => {
+    const argsOf = async (component: string): Promise<readonly string[]> => {
+      const { spec } = await client.get(Deployment, { namespace: classNamespace, name: `managed-${component}` });
+      return spec!.template.spec!.containers[0]!.args ?? [];
+    };
+
+    test('the topology controller creates it from the template and the variables', async () => {
+      const { metadata, spec, status } = await managed.ready('the control plane is Ready', () => true);
+      assert.deepEqual(spec, {
+        version: olderVersion,
+        replicas: 1,
+        etcd: { replicas: 1, volumeSize: '1Gi' },
+        deployment: { scheduler: { args: { v: '2' } } },
+        controlPlaneEndpoint: spec.controlPlaneEndpoint,
+      });
+      assert.equal(status?.version, olderVersion);
+      assert.equal(metadata.labels?.['team'], 'a');
+      assert.equal(metadata.labels?.['topology.cluster.x-k8s.io/owned'], '');
+      assert.equal(metadata.annotations?.['purpose'], 'test');
+      assert.equal(metadata.annotations?.['cluster.x-k8s.io/cloned-from-name'], 'first');
+      const claims = await client.list(PersistentVolumeClaim, { namespace: classNamespace });
+      assert.deepEqual(
+        claims.items.map((claim) => claim.spec?.resources?.requests),
+        [{ storage: '1Gi' }],
+      );
+      const cluster = await managed.reconciled();
+      assert.equal(cluster.status?.initialization?.controlPlaneInitialized, true);
+      assert.equal(findCondition(cluster.status?.conditions, 'ControlPlaneInitialized')?.status, 'True');
+      assert.deepEqual(cluster.spec?.controlPlaneEndpoint, spec.controlPlaneEndpoint);
+    });
+
+    test('the topology controller and the operator write nothing while nothing changes', async () => {
+      const { metrics } = operator.ports;
+      const controllers = [
+        { url: clusterApi.metricsUrl, controller: 'topology/cluster' },
+        { url: `http://127.0.0.1:${metrics}/metrics`, controller: 'hostedcontrolplane' },
+      ];
+      const counts = () => Promise.all(controllers.map(reconcilesOf));
+      const reconcileAgain = async (round: number): Promise<void> => {
+        const before = await counts();
+        await managed.touch(round);
+        await until('both have reconciled again', async () => {
+          const now = await counts();
+          return now.every((count, at) => count > before[at]!);
+        });
+      };
+      await reconcileAgain(0);
+      const { metadata } = await managed.plane();
+      for (let round = 1; round <= 10; round++) await reconcileAgain(round);
+      assert.equal((await managed.plane()).metadata.resourceVersion, metadata.resourceVersion);
+    });
+
+    test('a variable of the topology changes it', async () => {
+      await managed.change({ variables: [{ name: 'schedulerVerbosity', value: '3' }] });
+      await managed.reconciled();
+      await managed.ready('the variable is rolled out', ({ spec }) => spec.deployment?.scheduler?.args?.['v'] === '3');
+      assert.ok((await argsOf('scheduler')).includes('--v=3'));
+    });
+
+    test('the replicas of the topology scale it', async () => {
+      await managed.change({ controlPlane: { replicas: 2 } });
+      await managed.reconciled();
+      const { spec } = await managed.ready('two API servers', ({ status }) => status?.readyReplicas === 2);
+      assert.equal(spec.replicas, 2);
+      await managed.change({ controlPlane: { replicas: 1 } });
+      await managed.reconciled();
+      await managed.ready('one API server', ({ status }) => status?.replicas === 1);
+    });
+
+    test('the version of the topology upgrades it', async () => {
+      await managed.change({ version: newerVersion });
+      await managed.topologyIs('False', (message) => message.includes(`upgrading to version ${newerVersion}`));
+      const cluster = await managed.reconciled();
+      const { status, spec } = await managed.ready('the upgrade is complete', () => true);
+      assert.deepEqual([spec.version, status?.version], [newerVersion, newerVersion]);
+      assert.equal(findCondition(cluster.status?.conditions, 'RollingOut')?.status, 'False');
+    });
+
+    test('another template of the ClusterClass changes it in place, and a refused one changes nothing', async () => {
+      const { metadata: before } = await managed.plane();
+      const { metadata, spec } = template;
+      await rotateTemplate(client, 'second', { metadata: { ...metadata, labels: { team: 'b' } }, spec });
+      const clonedFrom = 'cluster.x-k8s.io/cloned-from-name';
+      const rotated = await managed.ready(
+        'the second template is used',
+        (one) => one.metadata.annotations?.[clonedFrom] === 'second',
+      );
+      assert.equal(rotated.metadata.uid, before.uid);
+      assert.equal(rotated.metadata.labels?.['team'], 'b');
+      await rotateTemplate(client, 'third', { ...template, spec: { ...spec, etcd: { replicas: 3 } } });
+      await managed.topologyIs(
+        'False',
+        (message) => message.includes('spec.etcd.replicas') && /immutable/.test(message),
+      );
+      assert.deepEqual((await managed.plane()).spec, rotated.spec);
+      await useTemplate(client, 'second');
+      await managed.reconciled();
+    });
+  });
 });
+
+/** Returns how often a controller has reconciled. */
+async function reconcilesOf({ url, controller }: { url: string; controller: string }): Promise<number> {
+  const text = await (await fetch(url)).text();
+  const lines = text.split('\n').filter((line) => line.startsWith('controller_runtime_reconcile_total{'));
+  const own = lines.filter((line) => line.includes(`controller="${controller}"`));
+  return own.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}

@@ -21,8 +21,8 @@ import { moduleFolder } from './module-folder.ts';
 
 const setFolder = join(import.meta.dirname, '../../../tools/sets/cluster-api');
 const providers = [
-  { program: 'cluster-api-core', config: 'core/config' },
-  { program: 'cluster-api-bootstrap-kubeadm', config: 'bootstrap/kubeadm/config' },
+  { program: 'cluster-api-core', config: 'core/config', flags: ['--feature-gates=ClusterTopology=true'] },
+  { program: 'cluster-api-bootstrap-kubeadm', config: 'bootstrap/kubeadm/config', flags: [] },
 ] as const;
 
 /** Labels that the kustomizations of Cluster API add to its definitions: the API versions that follow each contract. */
@@ -31,6 +31,8 @@ const contractLabels = { 'cluster.x-k8s.io/v1beta1': 'v1beta1', 'cluster.x-k8s.i
 export interface ClusterApi {
   /** The last lines of both managers. */
   readonly lines: readonly string[];
+  /** The URL of the metrics of the core manager. */
+  readonly metricsUrl: string;
   stop(): Promise<void>;
 }
 
@@ -63,26 +65,29 @@ export async function startClusterApi({ client, kubeconfig, folder }: ClusterApi
   };
   try {
     const health: number[] = [];
-    for (const { program, config } of providers) {
-      const [webhookPort = 0, healthPort = 0] = await freePorts(2);
+    const metrics: string[] = [];
+    for (const { program, config, flags } of providers) {
+      const [webhookPort = 0, healthPort = 0, metricsPort = 0] = await freePorts(3);
       const webhook = { url: `https://127.0.0.1:${webhookPort}`, ca: authority.certificate };
       await installDefinitions(client, join(module, config), webhook);
       health.push(healthPort);
+      metrics.push(`http://127.0.0.1:${metricsPort}/metrics`);
       children.push(
         started(await tool(program, { log: console.log }), lines, [
           `--kubeconfig=${kubeconfig}`,
           `--webhook-port=${webhookPort}`,
           `--webhook-cert-dir=${certificates}`,
           `--health-addr=127.0.0.1:${healthPort}`,
-          '--diagnostics-address=0',
+          `--diagnostics-address=127.0.0.1:${metricsPort}`,
           '--insecure-diagnostics',
           '--v=0',
+          ...flags,
         ]),
       );
       await installWebhooks(client, join(module, config), webhook);
     }
     for (const port of health) await ready(port, lines);
-    return { lines, stop };
+    return { lines, metricsUrl: metrics[0]!, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,7 +1,7 @@
 /** An infrastructure provider without a controller: kinds whose objects a test marks as provisioned. */
 
 import { defineKind } from '@hangar/client';
-import type { ApiObject, Kind } from '@hangar/client';
+import type { ApiObject, Client, Kind, ObjectKey } from '@hangar/client';
 import type { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
 
 const group = 'infrastructure.cluster.x-k8s.io';
@@ -12,6 +12,8 @@ const kindOf = (kind: string): Kind<ApiObject> =>
 
 export const AWSCluster = kindOf('AWSCluster');
 export const AWSMachine = kindOf('AWSMachine');
+/** Of a ClusterClass. */
+export const AWSClusterTemplate = kindOf('AWSClusterTemplate');
 
 const definitionOf = ({ kind, plural }: Kind<ApiObject>): CustomResourceDefinition => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -37,4 +39,10 @@ const definitionOf = ({ kind, plural }: Kind<ApiObject>): CustomResourceDefiniti
   },
 });
 
-export const infrastructureDefinitions = [definitionOf(AWSCluster), definitionOf(AWSMachine)];
+export const infrastructureDefinitions = [AWSCluster, AWSMachine, AWSClusterTemplate].map(definitionOf);
+
+/** Marks a cluster as provisioned, for both contracts: `ready` is that of v1beta1. */
+export async function provision(client: Client, key: ObjectKey): Promise<void> {
+  const body = { status: { ready: true, initialization: { provisioned: true } } };
+  await client.status.patch(AWSCluster, key, { type: 'merge', body });
+}
