@@ -8,6 +8,8 @@ import { leaseIdOf, leaseNumber } from './entry.ts';
 import { decodeHeader } from './header.ts';
 import { decodeRange, encodeCompact, encodeGet, encodeRange, encodeRevisionProbe, successorOf } from './kv.ts';
 import { decodeLease, encodeLeaseGrant, encodeLeaseId } from './lease.ts';
+import { decodeAlarms, decodeMembers, decodeStatus, encodeDisarm, encodeEmpty } from './maintenance.ts';
+import type { MemberId } from './maintenance.ts';
 import { decodeTxn, encodeTxn } from './txn.ts';
 import { decodeWatch, encodeWatchCreate, encodeWatchProgress } from './watch.ts';
 
@@ -209,4 +211,57 @@ test('the remaining messages', () => {
   });
   assert.equal(decodeToken(encodeMessage('AuthenticateResponse', { header: header(3), token: 'abc.7' })), 'abc.7');
   assert.equal(decodeHeader(encodeMessage('PutResponse', { header: header(123) })), 123);
+});
+
+/** Above the largest signed number. */
+const memberNumber = 0xf1e2d3c4b5a69788n;
+const member = memberNumber.toString(16) as MemberId;
+
+test('the status of a member', () => {
+  assert.deepEqual(decodeMessage('Empty', unframed(encodeEmpty())), {});
+  const id = { header: { ...header(3), member_id: memberNumber.toString() } };
+  const sizes = { dbSize: 3_000_000_000, dbSizeInUse: 7, dbSizeQuota: 4_000_000_000 };
+  const known = {
+    version: '3.6.8',
+    leader: memberNumber.toString(),
+    raftIndex: 9,
+    errors: ['NOSPACE'],
+    isLearner: true,
+  };
+  assert.deepEqual(decodeStatus(encodeMessage('StatusResponse', { ...id, ...sizes, ...known })), {
+    member,
+    version: '3.6.8',
+    dbSizeBytes: 3_000_000_000,
+    dbSizeInUseBytes: 7,
+    quotaBytes: 4_000_000_000,
+    leader: member,
+    isLearner: true,
+  });
+  assert.deepEqual(decodeStatus(encodeMessage('StatusResponse', { ...id, version: '3.5.24', dbSize: 5 })), {
+    member,
+    version: '3.5.24',
+    dbSizeBytes: 5,
+    dbSizeInUseBytes: 0,
+    isLearner: false,
+  });
+});
+
+test('alarms and their types', () => {
+  const alarms = [1, 2, 9].map((alarm) => ({ memberID: memberNumber.toString(), alarm }));
+  assert.deepEqual(decodeAlarms(encodeMessage('AlarmResponse', { header: header(3), alarms })), [
+    { member, type: 'NOSPACE' },
+    { member, type: 'CORRUPT' },
+  ]);
+  assert.deepEqual(decodeAlarms(encodeMessage('AlarmResponse', { header: header(3) })), []);
+  const request = decodeMessage('AlarmRequest', unframed(encodeDisarm({ member, type: 'NOSPACE' })));
+  assert.deepEqual(request, { action: 2, memberID: memberNumber.toString(), alarm: 1 });
+});
+
+test('members', () => {
+  const one = { ID: memberNumber.toString(), name: 'a', peerURLs: ['http://p'], clientURLs: ['http://c', 'http://d'] };
+  const members = [one, { ID: 5, isLearner: true }];
+  assert.deepEqual(decodeMembers(encodeMessage('MemberListResponse', { header: header(3), members })), [
+    { id: member, name: 'a', clientUrls: ['http://c', 'http://d'], isLearner: false },
+    { id: '5', name: '', clientUrls: [], isLearner: true },
+  ]);
 });

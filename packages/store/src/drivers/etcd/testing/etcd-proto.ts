@@ -42,6 +42,17 @@ message WatchResponse {
 message LeaseGrantRequest { int64 TTL = 1; int64 ID = 2; }
 message LeaseGrantResponse { Header header = 1; int64 ID = 2; int64 TTL = 3; string error = 4; }
 message LeaseRequest { int64 ID = 1; }
+message Empty {}
+message StatusResponse {
+  Header header = 1; string version = 2; int64 dbSize = 3; uint64 leader = 4; uint64 raftIndex = 5; uint64 raftTerm = 6;
+  uint64 raftAppliedIndex = 7; repeated string errors = 8; int64 dbSizeInUse = 9; bool isLearner = 10; string storageVersion = 11;
+  int64 dbSizeQuota = 12;
+}
+message AlarmRequest { int32 action = 1; uint64 memberID = 2; int32 alarm = 3; }
+message AlarmMember { uint64 memberID = 1; int32 alarm = 2; }
+message AlarmResponse { Header header = 1; repeated AlarmMember alarms = 2; }
+message Member { uint64 ID = 1; string name = 2; repeated string peerURLs = 3; repeated string clientURLs = 4; bool isLearner = 5; }
+message MemberListResponse { Header header = 1; repeated Member members = 2; }
 message AuthenticateRequest { string name = 1; string password = 2; }
 message AuthenticateResponse { Header header = 1; string token = 2; }
 `;
