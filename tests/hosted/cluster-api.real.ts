@@ -233,6 +233,7 @@ describe('a HostedControlPlane of a Cluster', () => {
       unavailableReplicas: 0,
       // of this provider
       ...(rest.etcdVolumeSize === undefined ? {} : { etcdVolumeSize: rest.etcdVolumeSize }),
+      ...(rest.etcdVolumeUsage === undefined ? {} : { etcdVolumeUsage: rest.etcdVolumeUsage }),
     });
     assert.equal(observedGeneration, metadata.generation);
     const pods = await client.list(Pod, { namespace, labelSelector: selector! });

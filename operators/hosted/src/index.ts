@@ -9,6 +9,7 @@
  *   cert-manager/    Issuers and Certificates of cert-manager
  *   workload/        objects inside the control plane
  *   metrics/         metrics of control planes
+ *   etcd/            alarms and sizes of etcd
  *   operator.ts      the controller on one manager
  *   admission.ts     the validating webhook
  *   served-apis.ts   the optional APIs of a management cluster

@@ -14,6 +14,8 @@ import { addHostedController, hostedCaches } from './control-plane/controller.ts
 import type { CertManagerUse, PlaneAccess } from './control-plane/pass.ts';
 import { Writes } from './control-plane/writes.ts';
 import { endpointUrl } from './endpoint-url.ts';
+import { etcdProbe } from './etcd/probe.ts';
+import type { EtcdProbe } from './etcd/probe.ts';
 import type { TlsRouteVersion } from './gateway/kinds.ts';
 import { apiServiceHost } from './render/index.ts';
 import type { ClusterObject, KonnectivityPolicy } from './render/index.ts';
@@ -37,6 +39,8 @@ export interface HostedOperatorOptions {
   readonly reach?: 'service' | 'endpoint' | undefined;
   /** Opens a client of a control plane. Absent: a connection over TLS. */
   readonly connect?: ((access: PlaneAccess) => Promise<Client>) | undefined;
+  /** Reads alarms and sizes of etcd. Absent: over TLS, as `reach` says. */
+  readonly etcdProbe?: EtcdProbe | undefined;
   /** Maximum number of concurrent reconciles. Absent: 10. */
   readonly concurrency?: number | undefined;
   /** Absent: this process works without leader election. */
@@ -100,6 +104,7 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     konnectivity: options.konnectivity ?? 'requested',
     connect: options.connect ?? ((access) => overTls(access, reach)),
     concurrency: options.concurrency ?? 10,
+    etcdProbe: options.etcdProbe ?? etcdProbe(reach),
     ...(tlsRouteVersion ? { tlsRouteVersion } : {}),
     ...(certManager ? { certManager } : {}),
     ...(clusterApi ? { clusterKind: clusterKind(clusterApi) } : {}),

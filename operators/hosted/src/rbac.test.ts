@@ -51,6 +51,7 @@ test('the permissions of the operator are enough, and none is unused', async () 
   const manager = hostedOperator({
     management: new RestClient(rights.watched(management.transportOf({ name: user }))),
     connect: () => Promise.resolve(new RestClient(tenant.transportOf())),
+    etcdProbe: () => Promise.resolve(undefined),
     clusterApi: 'v1beta2',
     tlsRouteVersion: 'v1',
     certManager: 'on-request',

@@ -14,12 +14,14 @@ import { promisify } from 'node:util';
 import { connect, loadKubeconfig } from '@hangar/client';
 import type { ApiObject, Client } from '@hangar/client';
 import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
-import { Namespace, Pod, Secret } from '@hangar/client/kinds/core-v1';
+import { ConfigMap, Namespace, Pod, Secret } from '@hangar/client/kinds/core-v1';
 import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { Logger, systemClock } from '@hangar/core';
 import { programsByName, startProcessRuntime, storageClassName } from '@hangar/process-runtime';
 import type { ProcessRuntimeOptions } from '@hangar/process-runtime';
 import { findCondition } from '@hangar/runtime';
+import { openEtcdStore } from '@hangar/store/etcd';
+import { openEtcdMaintenance } from '@hangar/store/etcd-maintenance';
 import { installCrd } from '@hangar/testkit';
 import { definitions } from '../../../operators/hosted/src/api/generated/index.ts';
 import { HostedControlPlane } from '../../../operators/hosted/src/api/index.ts';
@@ -176,6 +178,33 @@ export class ProcessCluster implements AsyncDisposable {
   async secret(name: string, dataKey: string): Promise<string> {
     const { data } = await this.client.get(Secret, { namespace, name });
     return Buffer.from(data?.[dataKey] ?? '', 'base64').toString();
+  }
+
+  /** Compacts and defragments the etcd of the HostedControlPlane, and disarms its alarms. */
+  async freeEtcd(): Promise<void> {
+    const { data } = await this.client.get(ConfigMap, { namespace, name: 'demo-ca-bundle' });
+    const secret = 'demo-apiserver-etcd-client';
+    const [cert, key] = await Promise.all(['tls.crt', 'tls.key'].map((one) => this.secret(secret, one)));
+    const members = (await this.pods()).filter(({ metadata }) => metadata.name!.startsWith('demo-etcd-'));
+    const options = members.map(({ metadata, status }) => ({
+      endpoints: [`https://${status!.podIP}:2379`],
+      tls: {
+        ca: data!['etcd-ca.crt']!,
+        cert: cert!,
+        key: key!,
+        serverName: `${metadata.name}.etcd-demo.${namespace}.svc`,
+      },
+      requestTimeoutMs: 20_000,
+    }));
+    const store = await openEtcdStore(options[0]!);
+    await store.compact((await store.get('/none')).revision);
+    await store.close();
+    for (const one of options) {
+      const etcd = openEtcdMaintenance(one);
+      await etcd.defragment();
+      for (const alarm of await etcd.alarms()) await etcd.disarm(alarm);
+      etcd.close();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -136,6 +136,7 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
       : {}),
     ...(isInitialized ? { initialization: { controlPlaneInitialized: true }, initialized: true } : {}),
     ...(pass.etcdVolumeSize === undefined ? {} : { etcdVolumeSize: pass.etcdVolumeSize }),
+    ...(pass.etcdVolumeUsage === undefined ? {} : { etcdVolumeUsage: pass.etcdVolumeUsage }),
     ...(pass.isVersionComplete ? { version: spec.version } : {}),
     externalManagedControlPlane: true,
     observedGeneration,

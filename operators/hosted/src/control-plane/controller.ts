@@ -10,6 +10,8 @@ import type { KindOptions, Manager, Predicate, RequestLike, WatchesOptions } fro
 import { isDeepStrictEqual } from 'node:util';
 import { clusterNameLabel, HostedControlPlane } from '../api/index.ts';
 import { Certificate, Issuer } from '../cert-manager/kinds.ts';
+import { EtcdMonitor } from '../etcd/monitor.ts';
+import type { EtcdProbe } from '../etcd/probe.ts';
 import { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import { tlsRouteKind } from '../gateway/kinds.ts';
 import type { ClusterObject } from '../render/index.ts';
@@ -47,23 +49,29 @@ const notStatusAlone: Predicate<HostedControlPlane> = {
   },
 };
 
-export interface HostedControllerOptions extends Omit<World, 'events' | 'metrics'> {
+export interface HostedControllerOptions extends Omit<World, 'events' | 'metrics' | 'etcdMonitor'> {
+  readonly etcdProbe: EtcdProbe;
   /** Maximum number of concurrent reconciles. */
   readonly concurrency: number;
 }
 
 /** The cache of the manager must have `hostedCaches`. */
-export function addHostedController(manager: Manager, { concurrency, ...world }: HostedControllerOptions): void {
+export function addHostedController(
+  manager: Manager,
+  { concurrency, etcdProbe, ...world }: HostedControllerOptions,
+): void {
   const { clusterKind } = world;
   const metrics = new HostedMetrics(manager.registry);
   const events = manager.recorder('hosted-operator').for(manager.cluster);
+  const etcdMonitor = new EtcdMonitor({ clock: world.clock, probe: etcdProbe });
   const clusters: WatchesOptions<ClusterObject>[] = clusterKind ? [{ kind: clusterKind, map: controlPlanesOf }] : [];
   manager.controller<HostedControlPlane, ApiObject[], ClusterObject[]>({
     name: 'hostedcontrolplane',
     for: { kind: HostedControlPlane, where: notStatusAlone },
     owns: ownedKinds(world) as never,
     watches: clusters as never,
-    reconcile: hostedControlPlaneReconciler({ ...world, events, metrics }),
+    sources: [etcdMonitor.source],
+    reconcile: hostedControlPlaneReconciler({ ...world, events, metrics, etcdMonitor }),
     concurrency,
   });
 }

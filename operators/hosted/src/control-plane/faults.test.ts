@@ -425,3 +425,58 @@ describe('with Cluster API', () => {
     }),
   );
 });
+
+describe('alarms of etcd', () => {
+  const mebibyte = 2 ** 20;
+  const full = {
+    type: 'NOSPACE' as const,
+    member: 'demo-etcd-1',
+    dbSizeBytes: 2_049 * mebibyte,
+    quotaBytes: 2_048 * mebibyte,
+  };
+
+  test('NOSPACE names the member, its size and its quota; nothing is deleted, and it recovers when the alarm ends', async () => {
+    await using platform = await startTestPlatform();
+    const { client } = platform;
+    const first = platform.start();
+    await create(client);
+    await untilReady(client);
+    await first.stop();
+    platform.etcdHealth = { dbSizeBytes: full.dbSizeBytes, alarms: [full] };
+    const second = platform.start();
+    const { status } = await untilReason(client, 'EtcdClusterReady', 'NoSpace');
+    assert.match(
+      findCondition(status!.conditions, 'Ready')!.message,
+      /refuses writes: member "demo-etcd-1" uses 2049Mi of its quota of 2048Mi\. Delete objects or raise quota-backend-bytes/,
+    );
+    assert.equal(status!.etcdVolumeUsage, '2049Mi');
+    assert.equal(findCondition(status!.conditions, 'Available')!.status, 'True');
+    assert.deepEqual(
+      platform.writes.filter((one) => one.startsWith('DELETE')),
+      [],
+    );
+    await second.stop();
+    // An operator that has not probed yet keeps the fault; one that cannot reach etcd reports none.
+    platform.forget();
+    platform.etcdHealth = { dbSizeBytes: mebibyte, alarms: [] };
+    const third = platform.start();
+    const { status: recovered } = await untilReady(client);
+    assert.equal(recovered!.etcdVolumeUsage, '1Mi');
+    await platform.quiet();
+    assert.equal(platform.writes.filter((one) => one.includes('/status')).length, 1);
+    await third.stop();
+    platform.etcdHealth = undefined;
+    platform.forget();
+    platform.start();
+    await platform.quiet();
+    assert.deepEqual(platform.writes, []);
+  });
+
+  test('CORRUPT is reported before NOSPACE', () =>
+    withPlatform(async (platform) => {
+      platform.etcdHealth = { dbSizeBytes: 1, alarms: [full, { type: 'CORRUPT', member: 'demo-etcd-2' }] };
+      await create(platform.client);
+      const { status } = await untilReason(platform.client, 'EtcdClusterReady', 'EtcdCorrupt');
+      assert.match(findCondition(status!.conditions, 'EtcdClusterReady')!.message, /member "demo-etcd-2"/);
+    }));
+});

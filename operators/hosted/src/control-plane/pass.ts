@@ -6,6 +6,7 @@ import type { Clock, Random } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
 import type { ClusterEvents } from '@hangar/runtime';
 import type { HostedControlPlane, ServiceType } from '../api/index.ts';
+import type { EtcdMonitor } from '../etcd/monitor.ts';
 import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Fault } from '../fault.ts';
 import type { HostedMetrics } from '../metrics/hosted-metrics.ts';
@@ -33,6 +34,7 @@ export interface World {
   readonly konnectivity: KonnectivityPolicy;
   /** Opens a client of the API server of a control plane, as an administrator. Closed by its user. */
   readonly connect: (access: PlaneAccess) => Promise<Client>;
+  readonly etcdMonitor: Pick<EtcdMonitor, 'track' | 'hint' | 'forget'>;
   /** The version of TLSRoute that the management cluster serves. Absent: the Gateway API is not installed. */
   readonly tlsRouteVersion?: TlsRouteVersion | undefined;
   readonly certManager?: CertManagerUse | undefined;
@@ -86,7 +88,9 @@ export interface Pass {
   auditDigest?: string;
   /** Size of the volumes of etcd. */
   etcdVolumeSize?: string;
-  /** etcd is being updated or lacks members: nothing else is disrupted. */
+  /** Largest database of an etcd member. */
+  etcdVolumeUsage?: string;
+  /** etcd is being updated, lacks members or refuses writes: nothing else is disrupted. */
   isEtcdBusy?: boolean;
   etcdMembers?: Pick<MemberReport, 'desired' | 'ready'>;
   apiServer?: DeploymentReport;

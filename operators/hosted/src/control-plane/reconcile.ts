@@ -44,13 +44,14 @@ async function reconcile(
 ): Promise<Result | void> {
   const { client, cluster: management, signal } = context;
   const object = await find(client, HostedControlPlane, { namespace, name }, { signal });
-  if (!object) return world.metrics.remove({ namespace, name });
+  if (!object) return forget(world, { namespace: namespace!, name });
   const write = async (status: HostedControlPlane['status']) => {
     world.metrics.observe(keyOf(object), figuresOf(object, status!));
     await writeStatus({ client, writes: world.writes, events: world.events, object, status: status!, signal });
   };
   const cluster = await clusterOf({ world, client, object, signal });
   if (isBeingDeleted(object)) {
+    world.etcdMonitor.forget({ namespace: namespace!, name });
     // The Cluster can be gone already.
     if (!isFault(cluster) && isPaused(object, cluster.object)) return void (await write(pausedDeletion(object, world)));
     const { apiReader } = management;
@@ -94,6 +95,12 @@ const paused = { type: 'Paused', status: true, reason: 'Paused', message: 'the o
 function pausedDeletion(object: HostedControlPlane, { clock }: World): HostedControlPlane['status'] {
   const message = 'the deletion waits: the object or its Cluster is paused';
   return statusWithout(object, [paused, { ...paused, type: 'Deleting', message }], clock);
+}
+
+/** Of a deleted object. */
+function forget({ metrics, etcdMonitor }: World, key: { readonly namespace: string; readonly name: string }): void {
+  metrics.remove(key);
+  etcdMonitor.forget(key);
 }
 
 async function refuse(

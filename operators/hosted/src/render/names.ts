@@ -29,6 +29,9 @@ const hostOf = (service: string, { namespace }: Named): string => `${service}.${
 /** Host name of the API server inside the management cluster. */
 export const apiServiceHost = (plane: Named): string => hostOf(apiServiceName(plane), plane);
 
+/** Port of etcd for its clients. */
+export const etcdClientPort = 2379;
+
 /** Host names of the members, by the names of their pods. */
 export function etcdMembers(plane: Named, replicas: number): ReadonlyMap<string, string> {
   const service = hostOf(etcdPeerServiceName(plane), plane);

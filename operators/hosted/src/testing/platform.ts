@@ -13,6 +13,7 @@ import type { MetricsRegistry } from '@hangar/runtime';
 import { installCrd, startTestCluster } from '@hangar/testkit';
 import type { TestCluster } from '@hangar/testkit';
 import { definitions } from '../api/generated/index.ts';
+import type { EtcdHealth } from '../etcd/probe.ts';
 import { hostedOperator } from '../operator.ts';
 import type { HostedOperatorOptions } from '../operator.ts';
 import { workloadDouble } from './workload-double.ts';
@@ -24,6 +25,8 @@ export interface TestPlatform extends AsyncDisposable {
   /** Of the control planes. */
   readonly inside: Client;
   readonly workloads: WorkloadDouble;
+  /** The result of probes of etcd. Undefined: it is not reachable. */
+  etcdHealth: EtcdHealth | undefined;
   /** Requests of the operator since `forget`, without watches: `PATCH /api/…`. */
   readonly requests: readonly string[];
   readonly writes: readonly string[];
@@ -86,6 +89,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
     const manager = hostedOperator({
       management: new RestClient(counted(management.transportOf()), rest),
       connect: () => Promise.resolve(new RestClient(counted(tenant.transportOf(), 'inside '), rest)),
+      etcdProbe: () => Promise.resolve(platform.etcdHealth),
       serviceType,
       clusterApi,
       tlsRouteVersion,
@@ -109,10 +113,11 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
     return one;
   };
   const closing = opened.move();
-  return {
+  const platform: TestPlatform = {
     client: management.client,
     inside: tenant.client,
     workloads,
+    etcdHealth: undefined,
     get requests() {
       return requests.filter((one) => !one.includes('watch='));
     },
@@ -129,4 +134,5 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
+  return platform;
 }

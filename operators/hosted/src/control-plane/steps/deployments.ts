@@ -67,6 +67,8 @@ async function component(pass: Pass, name: Component, all: readonly Rendered[]):
 
 async function incomplete(pass: Pass, name: Component, report: DeploymentReport): Promise<Verdict> {
   const { available, updated, desired } = report;
+  const { namespace = '', name: hosted = '' } = pass.hostedControlPlane.metadata;
+  pass.world.etcdMonitor.hint({ namespace, name: hosted });
   const trouble = await troubleOf(pass, name);
   const counts = `${name}: ${updated} of ${desired} pods are up to date, ${available} are available`;
   return {

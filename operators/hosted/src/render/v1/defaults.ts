@@ -1,6 +1,7 @@
 /** Defaults of version 1 of the rendering. */
 
 import type { ResourceRequirements } from '../../api/index.ts';
+import { etcdClientPort } from '../names.ts';
 import type { Component } from '../names.ts';
 
 export const registry = 'registry.k8s.io';
@@ -26,7 +27,7 @@ export const resources: Readonly<Record<Component, ResourceRequirements>> = {
 export const userId = 65_532;
 
 export const ports = {
-  etcdClient: 2379,
+  etcdClient: etcdClientPort,
   etcdPeer: 2380,
   etcdMetrics: 2381,
   controllerManager: 10_257,

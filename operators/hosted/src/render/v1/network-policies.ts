@@ -3,7 +3,7 @@
  *
  * | pods                    | from                                        | to                        |
  * |-------------------------|---------------------------------------------|---------------------------|
- * | etcd                    | kube-apiserver (2379), etcd (2379 and 2380) | etcd, DNS                 |
+ * | etcd                    | kube-apiserver and the operator (2379), etcd (2379 and 2380) | etcd, DNS |
  * | kube-apiserver          | everywhere (API port, konnectivity agents)  | not limited: webhooks, issuers and kubelets can be anywhere |
  * | kube-controller-manager | nowhere                                     | kube-apiserver, DNS       |
  * | kube-scheduler          | nowhere                                     | kube-apiserver, DNS       |
@@ -29,6 +29,12 @@ const peer = (plane: Plane, component: Component): NetworkPolicyPeer => ({
   podSelector: { matchLabels: selectorOf(plane, component) },
 });
 
+/** The operator of a release, in any namespace: it reads the alarms of etcd. etcd still requires a certificate. */
+const operator: NetworkPolicyPeer = {
+  namespaceSelector: {},
+  podSelector: { matchLabels: { 'cluster.x-k8s.io/provider': 'control-plane-hosted-control-plane' } },
+};
+
 const policy = (plane: Plane, component: Component, rules: Pick<NetworkPolicySpec, 'ingress' | 'egress'>): Rendered =>
   rendered(NetworkPolicy, {
     metadata: metadataOf(plane, workloadName(plane, component), component),
@@ -47,7 +53,7 @@ export const networkPolicies = {
   etcd: (plane: Plane): Rendered =>
     policy(plane, 'etcd', {
       ingress: [
-        { from: [peer(plane, 'kube-apiserver')], ports: tcp(ports.etcdClient) },
+        { from: [peer(plane, 'kube-apiserver'), operator], ports: tcp(ports.etcdClient) },
         { from: [peer(plane, 'etcd')], ports: tcp(ports.etcdClient, ports.etcdPeer) },
       ],
       egress: [{ to: [peer(plane, 'etcd')], ports: tcp(ports.etcdClient, ports.etcdPeer) }, dns],
