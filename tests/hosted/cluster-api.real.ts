@@ -186,6 +186,8 @@ describe('a HostedControlPlane of a Cluster', () => {
     await writeFile(file, manifests);
     await kubectl(management.kubeconfig, 'apply', `--namespace=${namespace}`, `--filename=${file}`);
     await client.create(AWSCluster, { metadata: { namespace, name: 'my-aws-cluster' } });
+    await untilPlane('the control plane is initialized', ({ status }) => status?.initialized === true);
+    // Cluster API connects as soon as the infrastructure is provisioned. It retries only after 30 seconds.
     await provision(client, { namespace, name: 'my-aws-cluster' });
     const cluster = await until(
       'the control plane of the Cluster is available',
