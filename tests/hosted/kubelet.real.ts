@@ -9,6 +9,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import type { Node } from '@hangar/cli/machine';
 import { Pod, Secret } from '@hangar/client/kinds/core-v1';
 import { findCondition, isConditionTrue } from '@hangar/runtime';
 import { HostedControlPlane } from '../../operators/hosted/src/api/index.ts';
@@ -22,9 +23,11 @@ import { printLogsOfFailures } from '../nodes/testing/report.ts';
 import { until } from '../process-runtime/testing/until.ts';
 import { addonImages } from './testing/component-images.ts';
 import { componentStatus, ManagementCluster, namespace } from './testing/management-cluster.ts';
+import { PodHistory } from './testing/pod-history.ts';
 import { SteadyClient } from './testing/steady-client.ts';
+import { upgradeWithClient } from './testing/upgrade.ts';
+import { newerVersion, olderVersion } from './testing/versions.ts';
 
-const version = 'v1.36.4';
 const key = { namespace, name: 'demo' };
 /** Nodes share the limits of the machine for tracked connections, and a pod cannot change them. */
 const kubeProxy = { args: { 'proxy-mode': 'nftables', 'conntrack-max-per-core': '0', 'conntrack-min': '0' } };
@@ -34,10 +37,12 @@ describe('a HostedControlPlane as pods of a kubelet', () => {
   let cluster: ManagementCluster;
   let kubectl: Kubectl;
   let steady: SteadyClient;
+  let history: PodHistory;
   const logs = async (): Promise<string> => (cluster ? `${await describeAll()}\n${await cluster.logs()}` : '');
 
   before(async () => {
-    cluster = opened.use(await ManagementCluster.start({ version }));
+    cluster = opened.use(await ManagementCluster.start({ versions: [olderVersion, newerVersion] }));
+    history = opened.use(await PodHistory.start(cluster.client, namespace));
   });
   after(() => opened.disposeAsync());
   printLogsOfFailures(logs);
@@ -64,14 +69,14 @@ describe('a HostedControlPlane as pods of a kubelet', () => {
   const restartsOf = (one: Pod): number => componentStatus(one)?.restartCount ?? 0;
   const isReady = ({ status }: Pod): boolean => isConditionTrue(status?.conditions, 'Ready');
 
-  test('version v1.36.4 with three replicas becomes Ready, and kubectl works', async () => {
+  test('version v1.35.8 with three replicas becomes Ready, and kubectl works', async () => {
     await cluster.client.create(HostedControlPlane, {
       metadata: { ...key },
-      spec: { version, replicas: 3, kubeProxy },
+      spec: { version: olderVersion, replicas: 3, kubeProxy },
     });
     const { status } = await untilReady(3);
     assert.equal(findCondition(status!.conditions, 'Available')!.status, 'True');
-    assert.equal(status!.version, version);
+    assert.equal(status!.version, olderVersion);
     for (const one of await podsOf()) {
       for (const { containerID } of one.status!.containerStatuses!) assert.match(containerID!, /^containerd:\/\//);
     }
@@ -80,8 +85,14 @@ describe('a HostedControlPlane as pods of a kubelet', () => {
     const file = join(cluster.nodes.folder, 'demo.kubeconfig');
     await writeFile(file, kubeconfig, { mode: 0o600 });
     kubectl = await Kubectl.of(file);
-    assert.match(await kubectl.run('version'), /Server Version: v1\.36\.4/);
+    assert.match(await kubectl.run('version'), /Server Version: v1\.35\.8/);
     steady = opened.use(await SteadyClient.start(kubeconfig));
+  });
+
+  test('it is upgraded to v1.36.4, and stays available', async () => {
+    const retries = await upgradeWithClient({ client: cluster.client, key, steady, history });
+    console.log(`retries during the upgrade: ${retries}`);
+    assert.match(await kubectl.run('version'), /Server Version: v1\.36\.4/);
   });
 
   /** Returns a pod of the component when it is ready. */
@@ -124,25 +135,33 @@ describe('a HostedControlPlane as pods of a kubelet', () => {
     await until(`another ${component} leads`, async () => !['', holder].includes(await holderOf()));
   }
 
+  const addons = addonImages(newerVersion);
+  let worker: Promise<Node>;
+
   test('the leaders of the controllers are killed, and others take over', async () => {
+    // It starts while the leases of the leaders expire.
+    worker = cluster.nodes.start('node-b', { images: ['pause', 'busybox', ...addons.images] });
+    worker.catch(() => {});
     await steady.during(async () => {
       await Promise.all([killLeader('kube-controller-manager'), killLeader('kube-scheduler')]);
     });
   });
 
   test('a worker joins with kubeadm and runs pods', async () => {
-    const { images, aliases } = addonImages(version);
-    const worker = await cluster.nodes.start('node-b', { images: ['pause', 'busybox', ...images] });
-    await addAliases(worker, aliases);
+    const node = await worker;
+    await addAliases(node, addons.aliases);
     const create = [`--kubeconfig=${kubectl.kubeconfig}`, 'token', 'create', '--print-join-command'];
     const { stdout } = await promisify(execFile)(await tool('kubeadm', { log: console.log }), create);
-    await kubeadmJoin(worker, stdout);
+    await kubeadmJoin(node, stdout);
     await kubectl.wait('create', 'serviceaccount/default');
     await kubectl.apply(pod('hello', { command: ['sh', '-c', 'echo hello; exec sleep 3600'] }));
     await kubectl.wait('condition=Ready', 'pod/hello');
     // CoreDNS is available when it reaches the API server through the Service `kubernetes`.
     await kubectl.wait('condition=Available', '--namespace=kube-system', 'deployment/coredns');
-    await kubectl.run('exec', 'hello', '--', 'nslookup', 'kubernetes.default.svc.cluster.local');
+    // kube-proxy of the node learns of it a moment later.
+    await until('DNS works in a pod', () =>
+      kubectl.run('exec', 'hello', '--', 'nslookup', 'kubernetes.default.svc.cluster.local').catch(() => undefined),
+    );
     assert.equal(await kubectl.value('{.spec.nodeName}', 'pod/hello'), 'node-b');
     assert.equal(await kubectl.run('logs', 'hello'), 'hello\n');
     assert.equal(await kubectl.run('exec', 'hello', '--', 'echo', 'inside'), 'inside\n');

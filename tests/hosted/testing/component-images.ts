@@ -14,9 +14,9 @@ export interface NodeImages {
   readonly aliases: readonly Alias[];
 }
 
-/** Images of the components, for a node of the management cluster. */
-export const componentImages = (version: string): NodeImages =>
-  imagesOf(renderAll(renderings.get(newestRendering)!, plane({ version }), {}));
+/** Images of the components of all `versions`, for a node of the management cluster. */
+export const componentImages = (versions: readonly string[]): NodeImages =>
+  imagesOf(versions.flatMap((version) => renderAll(renderings.get(newestRendering)!, plane({ version }), {})));
 
 /** Images of the addons, for a worker. */
 export const addonImages = (version: string): NodeImages =>
@@ -30,9 +30,11 @@ function imagesOf(all: readonly Rendered[]): NodeImages {
   return { aliases, images: [...new Set(aliases.map(({ image }) => image))] };
 }
 
-/** Returns the image of the same repository. */
+/** Returns the image of the same repository and minor version, or the only one of the repository. */
 function imageOf(name: string): ImageName {
-  const [repository] = name.slice(name.lastIndexOf('/') + 1).split(':');
-  if (!Object.hasOwn(catalogue, repository!)) throw new Error(`tests/nodes/images has no image for ${name}`);
-  return repository as ImageName;
+  const [repository = '', tag = ''] = name.slice(name.lastIndexOf('/') + 1).split(':');
+  const [minor] = /\d+\.\d+/.exec(tag) ?? [];
+  const found = [`${repository}-${minor}`, repository].find((one) => Object.hasOwn(catalogue, one));
+  if (found === undefined) throw new Error(`tests/nodes/images has no image for ${name}`);
+  return found as ImageName;
 }

@@ -2,7 +2,7 @@
  * A management cluster with a real node: a control plane of Hangar, the real kube-controller-manager and kube-scheduler, a kubelet with
  * containerd, and the operator of HostedControlPlanes in this process.
  *
- *     await using cluster = await ManagementCluster.start({ version: 'v1.36.4' });
+ *     await using cluster = await ManagementCluster.start({ versions: ['v1.36.4'] });
  *     await cluster.client.create(HostedControlPlane, …);
  *     await cluster.kill(pod);                              // its pod restarts it
  */
@@ -49,11 +49,11 @@ export class ManagementCluster implements AsyncDisposable {
     this.#opened = opened;
   }
 
-  /** `version`: of Kubernetes, whose images the node has. */
-  static async start({ version }: { readonly version: string }): Promise<ManagementCluster> {
+  /** `versions`: of Kubernetes, whose images the node has. */
+  static async start({ versions }: { readonly versions: readonly string[] }): Promise<ManagementCluster> {
     await using opened = new AsyncDisposableStack();
     const nodes = opened.use(await Nodes.create());
-    const { images, aliases } = componentImages(version);
+    const { images, aliases } = componentImages(versions);
     const starting = nodes.start('node-a', { images: ['pause', 'coredns', ...images] });
     starting.catch(() => {});
     const hangar = opened.use(await HangarForNodes.start(nodes.network));

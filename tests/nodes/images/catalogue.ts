@@ -37,9 +37,9 @@ function pauseProgram(): Promise<string> {
 }
 
 /** A component of a control plane, found by its name as in the images of Kubernetes. */
-const component = (name: ToolName): Image => ({
+const component = (name: ToolName, from: ToolName = name): Image => ({
   process: { Entrypoint: [`/usr/local/bin/${name}`], Env: path },
-  programs: { [`usr/local/bin/${name}`]: program(name) },
+  programs: { [`usr/local/bin/${name}`]: program(from) },
   hasBusybox: false,
 });
 
@@ -88,6 +88,9 @@ const components = {
   'kube-apiserver': component('kube-apiserver'),
   'kube-controller-manager': component('kube-controller-manager'),
   'kube-scheduler': component('kube-scheduler'),
+  'kube-apiserver-1.35': component('kube-apiserver', 'kube-apiserver-1.35'),
+  'kube-controller-manager-1.35': component('kube-controller-manager', 'kube-controller-manager-1.35'),
+  'kube-scheduler-1.35': component('kube-scheduler', 'kube-scheduler-1.35'),
 } as const satisfies Record<string, Image>;
 
 /** Images of Kubernetes' conformance specs: `tests/conformance/nodes/images.ts` has their names there. */
