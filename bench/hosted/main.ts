@@ -1,7 +1,8 @@
 /**
  * `npm run bench -- hosted`: HostedControlPlanes as local processes of the process runtime, with the operator as a separate process.
  * Measures the time from `create` to Ready, the memory of a control plane and of the operator, and the cost of stable control planes.
- * `--planes 2 --objects 20 --stable-seconds 10` is a shorter run for development.
+ * `--planes 2 --objects 20 --stable-seconds 10` is a shorter run for development. `--on kubelet` measures the first control plane on a
+ * real kubelet, too, and nothing else.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +10,9 @@ import { readCommandLine, wholeNumber } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import { cpuMs, residentMiB } from '../server/processes.ts';
 import { table } from '../table.ts';
+import { compareWithKubelet } from './kubelet.ts';
 import { Platform } from './platform.ts';
+import { mebibytes, seconds } from './units.ts';
 
 /** Certificates of control planes and Services exist, but the pods of etcd are not schedulable. */
 const unschedulable = { replicas: 1, etcd: { replicas: 1, resources: { requests: { cpu: '1000' } } } };
@@ -25,9 +28,18 @@ export async function run(args: string[]): Promise<boolean> {
     options: {
       planes: { value: 'N', help: 'control planes that are created at once (default: 10)' },
       objects: { value: 'N', help: 'HostedControlPlane objects for the memory of the operator (default: 1000)' },
+      on: {
+        value: 'RUNTIME',
+        choices: ['process', 'kubelet'],
+        help: 'kubelet: only the time to Ready of the first one, on both; root (default: process)',
+      },
       'stable-seconds': { value: 'N', help: 'time in which stable control planes are measured (default: 60)' },
     },
   });
+  if (values.on === 'kubelet') {
+    await compareWithKubelet();
+    return true;
+  }
   const planes = wholeNumber('planes', values.planes, 10);
   const objects = wholeNumber('objects', values.objects, 1_000);
   const stableMs = wholeNumber('stable-seconds', values['stable-seconds'], 60) * 1_000;
@@ -115,5 +127,3 @@ async function measureStable(platform: Platform, durationMs: number): Promise<{ 
 }
 
 const named = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
-const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
-const mebibytes = (value: number): string => `${value.toFixed(0)} MiB`;

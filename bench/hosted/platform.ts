@@ -11,26 +11,16 @@ import { keyOf } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { Pod } from '@hangar/client/kinds/core-v1';
-import { isConditionTrue } from '@hangar/runtime';
 import { HostedControlPlane } from '../../operators/hosted/src/api/index.ts';
-import type { HostedControlPlaneSpec } from '../../operators/hosted/src/api/index.ts';
 import { startOperatorProcess } from '../../tests/hosted/testing/operator-process.ts';
 import type { OperatorProcess } from '../../tests/hosted/testing/operator-process.ts';
 import { namespace, ProcessCluster } from '../../tests/hosted/testing/process-cluster.ts';
 import { until } from '../../tests/process-runtime/testing/until.ts';
 import { proportionalMiB } from '../tenants/footprint.ts';
+import { createPlanes } from './create-planes.ts';
+import type { PlaneOptions } from './create-planes.ts';
 
-export interface PlaneOptions {
-  readonly names: readonly string[];
-  readonly spec: Omit<HostedControlPlaneSpec, 'version'>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  /** Type of the condition to wait for. */
-  readonly condition: string;
-}
-
-const version = 'v1.36.4';
 const userAgent = 'hangar-hosted-operator';
-const createTimeoutMs = 1_200_000;
 const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -80,31 +70,8 @@ export class Platform implements AsyncDisposable {
   }
 
   /** Creates control planes concurrently. Resolves with the time in milliseconds when all have the condition. */
-  async create({ names, spec, annotations = {}, condition }: PlaneOptions): Promise<number> {
-    const { client } = this.#cluster;
-    const waiting = new Set(names);
-    if (waiting.size === 0) return 0;
-    const ending = new AbortController();
-    const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(createTimeoutMs)]);
-    const { resourceVersion } = await client.list(HostedControlPlane, { namespace });
-    const fromMs = performance.now();
-    const reached = (async () => {
-      for await (const event of client.watch(HostedControlPlane, { namespace, resourceVersion, signal })) {
-        if (event.type === 'BOOKMARK') continue;
-        if (isConditionTrue(event.object.status?.conditions, condition)) waiting.delete(event.object.metadata.name!);
-        if (waiting.size === 0) return performance.now() - fromMs;
-      }
-      throw new Error(`condition ${condition} is missing: HostedControlPlanes ${[...waiting].join(', ')}`);
-    })();
-    const created = names.map((name) =>
-      client.create(HostedControlPlane, {
-        metadata: { namespace, name, annotations },
-        spec: { version, ...spec },
-      }),
-    );
-    const [tookMs] = await Promise.all([reached, ...created]);
-    ending.abort();
-    return tookMs;
+  create(options: PlaneOptions): Promise<number> {
+    return createPlanes(this.#cluster.client, namespace, options);
   }
 
   /** Deletes a control plane. Resolves when its pods are deleted. */
