@@ -12,6 +12,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/api': ['core', 'cel'],
   'packages/pki': ['core'],
   'packages/programs': ['core'],
+  'packages/front-door': ['core'],
   'packages/client': ['core', 'http2', 'api'],
   'packages/server': ['core', 'http2', 'cel', 'api', 'store', 'pki'],
   'packages/runtime': ['core', 'api', 'client'],

@@ -69,6 +69,7 @@ describe('every tarball', () => {
         'client',
         'controllers',
         'core',
+        'front-door',
         'http2',
         'node-objects',
         'pki',
