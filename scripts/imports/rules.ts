@@ -22,7 +22,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/process-runtime': ['core', 'http2', 'api', 'client', 'runtime', 'pki', 'programs'],
   'operators/controlplane': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects'],
   // The store for its client of etcd.
-  'operators/hosted': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects', 'store'],
+  'operators/hosted': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects', 'store', 'front-door'],
   // The operator for `hangar hosted diff`, which loads its rendering on demand.
   'apps/cli': ['core', 'api', 'client', 'hosted-operator'],
   'apps/console': ['core', 'api', 'client'],

@@ -16,6 +16,7 @@ test('the defaults are those of the documents', () => {
     kubeconfig: undefined,
     namespace: undefined,
     serviceType: 'LoadBalancer',
+    frontDoor: undefined,
     reach: 'service',
     konnectivity: 'always',
     issuer: 'BuiltIn',
@@ -52,6 +53,28 @@ test('flags take precedence over environment variables', () => {
   const environment = { LEADER_ELECTION: 'false', MAX_CONCURRENT_RECONCILES: '3', LOG_LEVEL: 'debug' };
   const options = read(['--leader-elect=true', '--max-concurrent-reconciles=7', '--log-level=warn'], environment);
   assert.deepEqual([options.electsLeader, options.concurrency, options.logging.level], [true, 7, 'warn']);
+});
+
+test('the front door has a domain', () => {
+  const args = ['--front-door-domain=hosted.example.com,old.example.com', '--exposure=front-door'];
+  assert.deepEqual(read(args).frontDoor, {
+    domains: ['hosted.example.com', 'old.example.com'],
+    port: 6443,
+    exposure: 'front-door',
+    allowsAnyHost: false,
+  });
+  const more = ['--front-door-port=443', '--front-door-hosts=any', '--front-door-address=127.0.0.1:7443'];
+  const { port, allowsAnyHost, address } = read([...args, ...more]).frontDoor!;
+  assert.deepEqual([port, allowsAnyHost, address], [443, true, { host: '127.0.0.1', port: 7443 }]);
+  const wrong: readonly [string, RegExp][] = [
+    ['--exposure=front-door', /--exposure front-door needs --front-door-domain/],
+    ['--front-door-domain=Example.com', /--front-door-domain: "Example.com" is not a domain/],
+    ['--front-door-domain=*.example.com', /is not a domain/],
+    ['--front-door-port=65536', /--front-door-port: "65536" is not a number from 1 to 65535/],
+    ['--front-door-hosts=all', /is not one of domain, any/],
+    ['--front-door-address=host', /is not HOST:PORT/],
+  ];
+  for (const [arg, message] of wrong) assert.throws(() => readOptions([arg]), message);
 });
 
 test('an empty namespace is all namespaces', () => {

@@ -13,12 +13,9 @@ import {
   UsageError,
 } from '@hangar/core/command-line';
 import type { Environment, FlagGroup, FlagValues, HelpGroup, LoggingOptions } from '@hangar/core/command-line';
-import type { HostedOperatorOptions, ServiceType } from '@hangar/hosted-operator';
-
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
+import type { FrontDoorSettings, HostedOperatorOptions, ServiceType } from '@hangar/hosted-operator';
+import { addressOf, booleanOf, countOf, domainsOf, oneOf } from './flag-values.ts';
+import type { Address } from './flag-values.ts';
 
 export interface HostedOperatorProgramOptions {
   /** Undefined: the default of kubectl and pods. */
@@ -26,6 +23,8 @@ export interface HostedOperatorProgramOptions {
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
   readonly serviceType: ServiceType;
+  /** Undefined: control planes cannot be exposed at the front door. */
+  readonly frontDoor: FrontDoorSettings | undefined;
   readonly reach: NonNullable<HostedOperatorOptions['reach']>;
   readonly konnectivity: NonNullable<HostedOperatorOptions['konnectivity']>;
   /** Issues the certificates of control planes that set no issuer. */
@@ -48,6 +47,11 @@ export const hostedOperatorFlags = {
   kubeconfig: text,
   namespace: text,
   'service-type': { type: 'string', default: 'LoadBalancer' },
+  exposure: { type: 'string', default: 'service' },
+  'front-door-domain': text,
+  'front-door-port': { type: 'string', default: '6443' },
+  'front-door-hosts': { type: 'string', default: 'domain' },
+  'front-door-address': text,
   reach: { type: 'string', default: 'service' },
   konnectivity: { type: 'string', default: 'always' },
   issuer: { type: 'string', default: 'BuiltIn' },
@@ -75,6 +79,23 @@ const groups: readonly HelpGroup[] = [
       [
         '--service-type TYPE',
         'type of the Services of API servers without spec.service.type: LoadBalancer, NodePort or ClusterIP (default: LoadBalancer)',
+      ],
+      [
+        '--exposure WAY',
+        'exposure of control planes that set none of spec.frontDoor, spec.gateway, spec.service and spec.controlPlaneEndpoint: service or front-door (default: service)',
+      ],
+      [
+        '--front-door-domain DOMAINS',
+        'domain of the host names at the front door; further domains, separated by commas, are those of existing control planes (default: no front door)',
+      ],
+      ['--front-door-port PORT', 'port of the front door for clients (default: 6443)'],
+      [
+        '--front-door-hosts HOSTS',
+        'host names that spec.frontDoor.host can have: domain, below the domain of the front door, or any (default: domain)',
+      ],
+      [
+        '--front-door-address HOST:PORT',
+        'address of the front door in kubeconfigs, if its host names are not in DNS; they are then only the TLS server name (default: the host names)',
       ],
       [
         '--reach WAY',
@@ -174,6 +195,7 @@ function optionsOf(values: FlagValues<typeof hostedOperatorFlags>): HostedOperat
     // Cluster API passes an empty namespace for all namespaces.
     namespace: namespace || undefined,
     serviceType: oneOf('service-type', values['service-type'], ['LoadBalancer', 'NodePort', 'ClusterIP'] as const),
+    frontDoor: frontDoorOf(values),
     reach: oneOf('reach', values['reach'], ['service', 'endpoint'] as const),
     konnectivity: oneOf('konnectivity', values['konnectivity'], ['always', 'requested'] as const),
     issuer: oneOf('issuer', values['issuer'], ['BuiltIn', 'CertManager'] as const),
@@ -190,28 +212,14 @@ function optionsOf(values: FlagValues<typeof hostedOperatorFlags>): HostedOperat
   };
 }
 
-function oneOf<T extends string>(name: string, given: string, known: readonly T[]): T {
-  const found = known.find((one) => one === given);
-  if (found === undefined) throw new UsageError(`--${name}: "${given}" is not one of ${known.join(', ')}`);
-  return found;
-}
-
-/** The words that Go programs accept. */
-function booleanOf(name: string, given: string): boolean {
-  if (/^(1|t|true)$/i.test(given)) return true;
-  if (/^(0|f|false)$/i.test(given)) return false;
-  throw new UsageError(`--${name}: "${given}" is neither true nor false`);
-}
-
-function countOf(name: string, given: string): number {
-  if (/^[1-9]\d{0,3}$/.test(given)) return Number(given);
-  throw new UsageError(`--${name}: "${given}" is not a number from 1 to 9999`);
-}
-
-function addressOf(name: string, given: string): Address | false {
-  if (given === 'off') return false;
-  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(given);
-  const port = Number(match?.[3]);
-  if (!match || port > 65_535) throw new UsageError(`--${name}: "${given}" is not HOST:PORT`);
-  return { host: match[1] ?? (match[2] || '0.0.0.0'), port };
+function frontDoorOf(values: FlagValues<typeof hostedOperatorFlags>): FrontDoorSettings | undefined {
+  const domains = domainsOf('front-door-domain', values['front-door-domain']);
+  const exposure = oneOf('exposure', values['exposure'], ['service', 'front-door'] as const);
+  const port = countOf('front-door-port', values['front-door-port'], 65_535);
+  const hosts = oneOf('front-door-hosts', values['front-door-hosts'], ['domain', 'any'] as const);
+  const given = values['front-door-address'];
+  const address = given === undefined ? false : addressOf('front-door-address', given);
+  if (domains) return { domains, port, exposure, allowsAnyHost: hosts === 'any', ...(address ? { address } : {}) };
+  if (exposure === 'front-door') throw new UsageError('--exposure front-door needs --front-door-domain');
+  return undefined;
 }

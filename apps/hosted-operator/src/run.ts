@@ -45,13 +45,14 @@ export async function run(given: RunOptions): Promise<void> {
 
 function managerOf({ options, management, namespace, log }: RunOptions, apis: ServedApis): Manager {
   const { electsLeader, controllerNamespace = namespace, concurrency, metrics, health } = options;
-  const { serviceType, reach, konnectivity, issuer } = options;
+  const { serviceType, frontDoor, reach, konnectivity, issuer } = options;
   const webhooks = webhooksOf(options, log);
   return hostedOperator({
     management,
     namespace: options.namespace,
     ...apis,
     serviceType,
+    frontDoor,
     reach,
     konnectivity,
     ...(apis.certManager && issuer === 'CertManager' ? { certManager: 'default' } : {}),

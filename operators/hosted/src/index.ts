@@ -6,6 +6,7 @@
  *   pki/             authorities, certificates and kubeconfigs in Secrets
  *   control-plane/   the reconciler: its README lists the phases
  *   gateway/         the Gateway API: listeners, endpoints
+ *   front-door/      host names at the front door, its routes, and the front door on one manager
  *   cert-manager/    Issuers and Certificates of cert-manager
  *   workload/        objects inside the control plane
  *   metrics/         metrics of control planes
@@ -25,8 +26,11 @@ export * from './render/index.ts';
 export { hostedWebhooks } from './admission.ts';
 export { previewChanges, previewObjects } from './preview.ts';
 export type { ObjectChange } from './preview.ts';
+export { frontDoorManager } from './front-door/manager.ts';
+export type { FrontDoorManagerOptions } from './front-door/manager.ts';
+export type { FrontDoorSettings } from './front-door/settings.ts';
 export { hostedOperator } from './operator.ts';
 export type { HostedOperatorOptions } from './operator.ts';
-export { certManagerRules, clusterApiRules, electionRules, gatewayRules, hostedRules } from './rbac.ts';
+export { certManagerRules, clusterApiRules, electionRules, frontDoorRules, gatewayRules, hostedRules } from './rbac.ts';
 export { servedApis } from './served-apis.ts';
 export type { ServedApis } from './served-apis.ts';

@@ -16,6 +16,8 @@ import { Writes } from './control-plane/writes.ts';
 import { endpointUrl } from './endpoint-url.ts';
 import { etcdProbe } from './etcd/probe.ts';
 import type { EtcdProbe } from './etcd/probe.ts';
+import { externalAddress } from './front-door/settings.ts';
+import type { FrontDoorSettings } from './front-door/settings.ts';
 import type { TlsRouteVersion } from './gateway/kinds.ts';
 import { apiServiceHost } from './render/index.ts';
 import type { ClusterObject, KonnectivityPolicy } from './render/index.ts';
@@ -35,6 +37,8 @@ export interface HostedOperatorOptions {
   readonly serviceType?: ServiceType | undefined;
   /** Absent: `requested`. */
   readonly konnectivity?: KonnectivityPolicy | undefined;
+  /** Absent: control planes cannot be exposed at the front door. */
+  readonly frontDoor?: FrontDoorSettings | undefined;
   /** Whether the operator reaches API servers by their Service, or by their endpoint from outside the cluster. Absent: by Service. */
   readonly reach?: 'service' | 'endpoint' | undefined;
   /** Opens a client of a control plane. Absent: a connection over TLS. */
@@ -102,7 +106,8 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     writes: new Writes(failpoints),
     serviceType: options.serviceType ?? 'LoadBalancer',
     konnectivity: options.konnectivity ?? 'requested',
-    connect: options.connect ?? ((access) => overTls(access, reach)),
+    frontDoor: options.frontDoor,
+    connect: options.connect ?? ((access) => overTls(access, reach, options.frontDoor)),
     concurrency: options.concurrency ?? 10,
     etcdProbe: options.etcdProbe ?? etcdProbe(reach),
     ...(tlsRouteVersion ? { tlsRouteVersion } : {}),
@@ -120,10 +125,14 @@ const clusterKind = (version: string) =>
     isNamespaced: true,
   });
 
-async function overTls({ plane, credentials, authority }: PlaneAccess, reach: 'service' | 'endpoint'): Promise<Client> {
-  const service = { host: apiServiceHost(plane), port: plane.port };
-  const server = endpointUrl(reach === 'service' ? service : plane.endpoint!);
+async function overTls(
+  { plane, credentials, authority }: PlaneAccess,
+  reach: 'service' | 'endpoint',
+  frontDoor: FrontDoorSettings | undefined,
+): Promise<Client> {
+  const service = { server: endpointUrl({ host: apiServiceHost(plane), port: plane.port }) };
+  const address = reach === 'service' ? service : externalAddress(plane, frontDoor);
   return connect(
-    await configOfKubeconfig(kubeconfig({ name: plane.name, user: 'operator', server, authority, credentials })),
+    await configOfKubeconfig(kubeconfig({ name: plane.name, user: 'operator', ...address, authority, credentials })),
   );
 }

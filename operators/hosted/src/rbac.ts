@@ -51,6 +51,12 @@ export const certManagerRules: readonly PolicyRule[] = [
   { apiGroups: [certManagerGroup], resources: ['issuers'], verbs: ['delete'] },
 ];
 
+/** Of the front door instead of the operator, for all namespaces that have control planes. It only reads. */
+export const frontDoorRules: readonly PolicyRule[] = [
+  { apiGroups: [group], resources: ['hostedcontrolplanes'], verbs: ['list', 'watch'] },
+  { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+];
+
 /** In the namespace of the lease, if several operators run. */
 export const electionRules: readonly PolicyRule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },

@@ -8,13 +8,16 @@ export interface KubeconfigOptions {
   readonly user: string;
   /** `https://host:port`, with a path for a tenant. */
   readonly server: string;
+  /** The name that the certificate of the server must have. Absent: the host of `server`. */
+  readonly tlsServerName?: string | undefined;
   /** PEM. */
   readonly authority: string;
   /** `tokenFile`: a path, relative to the kubeconfig. Clients read it again when it changes. */
   readonly credentials: KeyPair | { readonly token: string } | { readonly tokenFile: string };
 }
 
-export function kubeconfig({ name, user, server, authority, credentials }: KubeconfigOptions): string {
+export function kubeconfig(options: KubeconfigOptions): string {
+  const { name, user, server, tlsServerName, authority, credentials } = options;
   return [
     'apiVersion: v1',
     'kind: Config',
@@ -22,6 +25,7 @@ export function kubeconfig({ name, user, server, authority, credentials }: Kubec
     `- name: ${quoted(name)}`,
     '  cluster:',
     `    server: ${server}`,
+    ...(tlsServerName === undefined ? [] : [`    tls-server-name: ${quoted(tlsServerName)}`]),
     `    certificate-authority-data: ${base64(authority)}`,
     'users:',
     `- name: ${quoted(user)}`,

@@ -57,6 +57,8 @@ export type KubernetesVersion = string;
 
 /**
  * @rule "has(self.gateway) == has(oldSelf.gateway)" message "spec.gateway cannot be added or removed, because the address derives from it"
+ * @rule "!has(self.gateway) || !has(self.frontDoor)" message "spec.gateway and spec.frontDoor are mutually exclusive"
+ * @rule "has(self.frontDoor) == has(oldSelf.frontDoor)" message "spec.frontDoor cannot be added or removed, because the address derives from it"
  */
 export interface HostedControlPlaneSpec extends HostedControlPlaneInlineSpec {
   /** Kubernetes version of the control plane, such as v1.36.4. */
@@ -74,12 +76,21 @@ export interface HostedControlPlaneSpec extends HostedControlPlaneInlineSpec {
   controlPlaneEndpoint?: ControlPlaneEndpoint;
 }
 
-/** The settings that a HostedControlPlaneTemplate has as well. */
+/**
+ * The settings that a HostedControlPlaneTemplate has as well.
+ *
+ * @rule "!has(self.gateway) || !has(self.frontDoor)" message "spec.gateway and spec.frontDoor are mutually exclusive"
+ */
 export interface HostedControlPlaneInlineSpec {
   /** Settings of the components that run as Deployments. */
   deployment?: DeploymentSpec;
   /** Gateway of the Gateway API with a TLS listener that routes to the API server. If unset, clients use a Service. */
   gateway?: GatewayReference;
+  /**
+   * Exposes the API server at the front door of the platform: one address for all control planes, which routes connections by their TLS
+   * server name. If unset, the operator is configured with a default.
+   */
+  frontDoor?: FrontDoorSpec;
   /** Service of the API server. */
   service?: ServiceSpec;
   /** Konnectivity agents inside the control plane. */
@@ -142,10 +153,23 @@ export interface GatewayReference {
   name: string;
 }
 
+/** @rule "self == oldSelf" message "field is immutable" */
+export interface FrontDoorSpec {
+  /**
+   * Host name of the API server. It must be below the domain of the front door: one label, or names that end with the namespace, such as
+   * demo.team.hosted.example.com in namespace team. Defaults to <name>.<namespace>.<domain>.
+   *
+   * @minLength 1
+   * @maxLength 240
+   * @pattern ^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$
+   */
+  host?: string;
+}
+
 export type ServiceType = 'ClusterIP' | 'NodePort' | 'LoadBalancer';
 
 export interface ServiceSpec {
-  /** Type of the Service. Defaults to ClusterIP with a gateway, or else to the type that the operator is configured with. */
+  /** Type of the Service. Defaults to ClusterIP with a gateway or the front door, or else to the type that the operator is configured with. */
   type?: ServiceType;
   /**
    * Annotations of the Service, for example for a load balancer.
@@ -275,6 +299,8 @@ export interface HostedControlPlaneStatus {
   version?: string;
   /** True: no Machine represents the control plane. */
   externalManagedControlPlane?: boolean;
+  /** Route of the front door. Set while the host name belongs to this control plane. */
+  frontDoor?: FrontDoorStatus;
   /** Size of the volume of each etcd member. */
   etcdVolumeSize?: Quantity;
   /** Largest amount of space that an etcd member uses. */
@@ -311,6 +337,11 @@ export interface HostedControlPlaneStatus {
    * @listMapKey type
    */
   conditions?: Condition[];
+}
+
+export interface FrontDoorStatus {
+  /** Host name that the front door routes to the API server. */
+  host: string;
 }
 
 export interface InitializationStatus {

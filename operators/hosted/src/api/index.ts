@@ -9,6 +9,8 @@ export type {
   CertificatesSpec,
   ControlPlaneEndpoint,
   DeploymentSpec,
+  FrontDoorSpec,
+  FrontDoorStatus,
   GatewayReference,
   HostedControlPlaneInlineSpec,
   HostedControlPlaneSpec,

@@ -29,6 +29,8 @@ export const annotations = {
   clusterName: `${own}/cluster-name`,
   /** On HostedControlPlanes: `true` if the control plane has no Cluster although Cluster API is installed. */
   standalone: `${own}/standalone`,
+  /** On HostedControlPlanes: `front-door` if the default of the operator exposed it there. It stays when the default changes. */
+  exposure: `${own}/exposure`,
   /** On applied objects: digest of the rendered object. */
   rendered: `${own}/rendered`,
   /** On Secrets: digest of the request of the certificate. */

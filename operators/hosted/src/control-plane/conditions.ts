@@ -111,7 +111,8 @@ const bounded = (message = ''): string =>
 
 export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneStatus {
   const { hostedControlPlane, apiServer, plane, world } = pass;
-  const { status: before = {}, metadata, spec } = hostedControlPlane;
+  const { metadata, spec } = hostedControlPlane;
+  const before = withRoute(hostedControlPlane.status, pass.route);
   const observedGeneration = metadata.generation ?? 0;
   const said = [
     ...phaseConditions(before.conditions, outcomes),
@@ -142,6 +143,12 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
     observedGeneration,
     conditions: setConditions(before.conditions, conditions, world.clock),
   };
+}
+
+function withRoute(status: HostedControlPlaneStatus = {}, route: Pass['route']): HostedControlPlaneStatus {
+  const { frontDoor, ...rest } = status;
+  const next = route ?? frontDoor ?? 'none';
+  return next === 'none' ? rest : { ...rest, frontDoor: next };
 }
 
 /** The status of an object that is not reconciled: paused, or with a fault of the object itself. */

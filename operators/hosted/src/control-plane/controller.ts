@@ -15,7 +15,9 @@ import type { EtcdProbe } from '../etcd/probe.ts';
 import { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import { tlsRouteKind } from '../gateway/kinds.ts';
 import type { ClusterObject } from '../render/index.ts';
-import type { World } from './pass.ts';
+import { claimedHosts } from '../front-door/hosts.ts';
+import type { FrontDoorSettings } from '../front-door/settings.ts';
+import type { FrontDoorWorld, World } from './pass.ts';
 import { hostedControlPlaneReconciler } from './reconcile.ts';
 
 const owned = [Service, Secret, ConfigMap, Deployment, StatefulSet, PodDisruptionBudget, NetworkPolicy] as const;
@@ -49,8 +51,9 @@ const notStatusAlone: Predicate<HostedControlPlane> = {
   },
 };
 
-export interface HostedControllerOptions extends Omit<World, 'events' | 'metrics' | 'etcdMonitor'> {
+export interface HostedControllerOptions extends Omit<World, 'events' | 'metrics' | 'etcdMonitor' | 'frontDoor'> {
   readonly etcdProbe: EtcdProbe;
+  readonly frontDoor?: FrontDoorSettings | undefined;
   /** Maximum number of concurrent reconciles. */
   readonly concurrency: number;
 }
@@ -58,8 +61,9 @@ export interface HostedControllerOptions extends Omit<World, 'events' | 'metrics
 /** The cache of the manager must have `hostedCaches`. */
 export function addHostedController(
   manager: Manager,
-  { concurrency, etcdProbe, ...world }: HostedControllerOptions,
+  { concurrency, etcdProbe, frontDoor: settings, ...options }: HostedControllerOptions,
 ): void {
+  const world = { ...options, frontDoor: settings && frontDoorWorld(manager, settings) };
   const { clusterKind } = world;
   const metrics = new HostedMetrics(manager.registry);
   const events = manager.recorder('hosted-operator').for(manager.cluster);
@@ -74,6 +78,14 @@ export function addHostedController(
     reconcile: hostedControlPlaneReconciler({ ...world, events, metrics, etcdMonitor }),
     concurrency,
   });
+}
+
+const byHost = 'hosted-control-planes-by-host';
+
+function frontDoorWorld(manager: Manager, settings: FrontDoorSettings): FrontDoorWorld {
+  const { cache } = manager.cluster;
+  cache.addIndex(HostedControlPlane, byHost, (object) => claimedHosts(object, settings));
+  return { settings, claimants: (host) => cache.informer(HostedControlPlane).byIndex(byHost, host) };
 }
 
 function controlPlanesOf({ spec, metadata }: ClusterObject): RequestLike[] {

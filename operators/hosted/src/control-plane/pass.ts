@@ -5,8 +5,9 @@ import type { Secret } from '@hangar/client/kinds/core-v1';
 import type { Clock, Random } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
 import type { ClusterEvents } from '@hangar/runtime';
-import type { HostedControlPlane, ServiceType } from '../api/index.ts';
+import type { FrontDoorStatus, HostedControlPlane, ServiceType } from '../api/index.ts';
 import type { EtcdMonitor } from '../etcd/monitor.ts';
+import type { FrontDoorSettings } from '../front-door/settings.ts';
 import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Fault } from '../fault.ts';
 import type { HostedMetrics } from '../metrics/hosted-metrics.ts';
@@ -21,6 +22,12 @@ import type { Writes } from './writes.ts';
  */
 export type CertManagerUse = 'default' | 'on-request';
 
+export interface FrontDoorWorld {
+  readonly settings: FrontDoorSettings;
+  /** Returns the control planes that claim a host name. */
+  readonly claimants: (host: string) => Iterable<HostedControlPlane>;
+}
+
 /** The same for all passes. */
 export interface World {
   readonly clock: Clock;
@@ -32,6 +39,8 @@ export interface World {
   /** Type of Services if the spec has none. */
   readonly serviceType: ServiceType;
   readonly konnectivity: KonnectivityPolicy;
+  /** Absent: the operator has no domain for the front door. */
+  readonly frontDoor?: FrontDoorWorld | undefined;
   /** Opens a client of the API server of a control plane, as an administrator. Closed by its user. */
   readonly connect: (access: PlaneAccess) => Promise<Client>;
   readonly etcdMonitor: Pick<EtcdMonitor, 'track' | 'hint' | 'forget'>;
@@ -83,6 +92,8 @@ export interface Pass {
   plane: Plane;
   rendering: Rendering;
   authorities?: Authorities;
+  /** The route of the front door. Absent: not determined, so the known one stays. */
+  route?: FrontDoorStatus | 'none';
   readonly rotations: Rotation[];
   /** Digest of the audit files. */
   auditDigest?: string;

@@ -169,10 +169,17 @@ async function begin({
       message: `annotation ${annotations.rendering} is ${version}: this operator supports ${known}`,
     };
   }
-  const plane = planeOf(object, { name, cluster, serviceType: world.serviceType, konnectivity: world.konnectivity });
+  const { serviceType, konnectivity, frontDoor } = world;
+  const exposure = frontDoor?.settings.exposure;
+  const plane = planeOf(object, { name, cluster, serviceType, konnectivity, exposure });
   const fault = specFault(plane, rendering);
   if (fault) return fault;
-  const wanted = { [annotations.rendering]: version, [annotations.clusterName]: name };
+  const isByDefault = plane.exposure === 'front-door' && !object.spec.frontDoor;
+  const wanted = {
+    [annotations.rendering]: version,
+    [annotations.clusterName]: name,
+    ...(isByDefault ? { [annotations.exposure]: plane.exposure } : {}),
+  };
   const isNoted =
     hasFinalizer(object, finalizer) &&
     Object.entries(wanted).every(([key, value]) => object.metadata.annotations?.[key] === value);

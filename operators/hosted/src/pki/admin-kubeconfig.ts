@@ -15,6 +15,8 @@ export interface KubeconfigRequest {
   /** Name of the cluster in the kubeconfig. */
   readonly name: string;
   readonly server: string;
+  /** Absent: the host of `server`. */
+  readonly tlsServerName?: string;
 }
 
 export const kubeconfigDigest = (request: KubeconfigRequest, authority: Signer): string =>
@@ -22,14 +24,15 @@ export const kubeconfigDigest = (request: KubeconfigRequest, authority: Signer):
 
 /** Returns the data of the Secret: the key that Cluster API reads. */
 export async function adminKubeconfig(
-  { name, server }: KubeconfigRequest,
+  { name, server, tlsServerName }: KubeconfigRequest,
   authority: Signer,
   world: World,
 ): Promise<Record<string, string>> {
   const days = lifetimeOf(authority, lifetimeDays, world.clock.now());
   const request = { commonName: user, organizations: ['system:masters'], usage: 'client' as const, days };
   const credentials = await pooled.issueCertificate(authority, request, world);
-  const text = kubeconfig({ name, user: `${name}-admin`, server, authority: authority.trusted, credentials });
+  const address = { server, tlsServerName };
+  const text = kubeconfig({ name, user: `${name}-admin`, ...address, authority: authority.trusted, credentials });
   return { value: base64(text) };
 }
 

@@ -16,8 +16,9 @@ export * from './names.ts';
 export * from './plane.ts';
 export * from './version.ts';
 export { konnectivity } from './v1/defaults.ts';
+export { apiPortName } from './v1/api-server.ts';
 export { konnectivityHost, konnectivityServicePort, konnectivityUser } from './v1/konnectivity.ts';
-export { imageOf } from './v1/workload.ts';
+export { componentLabel, imageOf } from './v1/workload.ts';
 
 /** By their version, oldest first. */
 export const renderings: ReadonlyMap<string, Rendering> = new Map([['1', v1]]);

@@ -4,6 +4,7 @@ import type { OwnerReference } from '@hangar/api';
 import type { ApiObject } from '@hangar/client';
 import { controllerReference } from '@hangar/runtime';
 import type { ControlPlaneEndpoint, HostedControlPlane, HostedControlPlaneSpec, ServiceType } from '../api/index.ts';
+import { annotations } from '../api/index.ts';
 import { isPublicAddress } from '../addresses.ts';
 import { parseVersion } from './version.ts';
 import type { Version } from './version.ts';
@@ -37,6 +38,7 @@ export interface Plane {
   readonly spec: HostedControlPlaneSpec;
   readonly version: Version;
   readonly network: PlaneNetwork;
+  readonly exposure: Exposure;
   /** Port of the API server on the Service. */
   readonly port: number;
   /** Type of the Service if the spec has none. */
@@ -50,12 +52,20 @@ export interface Plane {
 /** `always`: every control plane has konnectivity. `requested`: those whose spec has settings of its servers or agents. */
 export type KonnectivityPolicy = 'always' | 'requested';
 
+/** How clients reach the API server. A Gateway and the front door route by host name. */
+export type Exposure = 'service' | 'gateway' | 'front-door';
+
+/** The default for control planes that set neither a gateway, the front door, a Service nor an endpoint. */
+export type DefaultExposure = Exclude<Exposure, 'gateway'>;
+
 export interface PlaneOptions {
   readonly name: string;
   readonly cluster?: ClusterObject | undefined;
   readonly serviceType: ServiceType;
   /** Absent: `requested`. */
   readonly konnectivity?: KonnectivityPolicy | undefined;
+  /** Absent: `service`. */
+  readonly exposure?: DefaultExposure | undefined;
 }
 
 const defaultNetwork = { services: '10.96.0.0/12', pods: '10.244.0.0/16', domain: 'cluster.local' };
@@ -68,6 +78,8 @@ export function planeOf(hostedControlPlane: HostedControlPlane, options: PlaneOp
   const { clusterNetwork = {}, controlPlaneEndpoint = {} } = cluster?.spec ?? {};
   const { host, port } = controlPlaneEndpoint;
   const ofCluster = host && port ? { host, port } : undefined;
+  const endpoint = ofCluster ?? spec.controlPlaneEndpoint;
+  const exposure = exposureOf(hostedControlPlane, endpoint ? 'service' : (options.exposure ?? 'service'));
   return {
     name,
     namespace: metadata.namespace!,
@@ -79,14 +91,21 @@ export function planeOf(hostedControlPlane: HostedControlPlane, options: PlaneOp
       podCidrs: orDefault(clusterNetwork.pods?.cidrBlocks, defaultNetwork.pods),
       domain: clusterNetwork.serviceDomain || defaultNetwork.domain,
     },
+    exposure,
     port: clusterNetwork.apiServerPort || defaultPort,
-    serviceType: spec.service?.type ?? (spec.gateway ? 'ClusterIP' : serviceType),
+    serviceType: spec.service?.type ?? (exposure === 'service' ? serviceType : 'ClusterIP'),
     hasKonnectivity:
       konnectivity === 'always' ||
       spec.konnectivityClient !== undefined ||
       spec.deployment?.apiServer?.konnectivity !== undefined,
-    endpoint: ofCluster ?? spec.controlPlaneEndpoint,
+    endpoint,
   };
+}
+
+function exposureOf({ spec, metadata }: HostedControlPlane, byDefault: DefaultExposure): Exposure {
+  if (spec.gateway) return 'gateway';
+  if (spec.frontDoor || metadata.annotations?.[annotations.exposure] === 'front-door') return 'front-door';
+  return spec.service ? 'service' : byDefault;
 }
 
 /** Processes of users other than root cannot listen on lower ports. */

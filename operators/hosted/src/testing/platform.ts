@@ -45,7 +45,7 @@ export interface RunningOperator {
 
 export interface TestPlatformOptions extends Pick<
   HostedOperatorOptions,
-  'serviceType' | 'clusterApi' | 'tlsRouteVersion' | 'certManager'
+  'serviceType' | 'clusterApi' | 'tlsRouteVersion' | 'certManager' | 'frontDoor'
 > {
   readonly clock?: Clock;
 }
@@ -65,6 +65,7 @@ export async function startTenantDouble(options: { readonly clock?: Clock } = {}
 
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const { clock = systemClock, serviceType = 'ClusterIP', clusterApi, tlsRouteVersion, certManager } = options;
+  const { frontDoor } = options;
   await using opened = new AsyncDisposableStack();
   const management = opened.use(await startTestCluster({ clock }));
   const tenant = opened.use(await startTenantDouble({ clock }));
@@ -94,6 +95,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       clusterApi,
       tlsRouteVersion,
       certManager,
+      frontDoor,
       clock,
       random,
       log: silent,

@@ -18,15 +18,15 @@ import { podSettings } from './pod-settings.ts';
 const rbacGroup = 'rbac.authorization.k8s.io';
 
 /**
- * Returns the URL that agents connect to: a separate host name at the port of a Gateway, the node port, or the port of the Service.
+ * Returns the URL that agents connect to: a separate host name at the port of a Gateway or of the front door, the node port, or the port of the Service.
  * Undefined: the Service has no node port yet.
  */
 export function konnectivityUrl(
-  { spec, serviceType, endpoint }: Plane,
+  { exposure, serviceType, endpoint }: Plane,
   service: Service | undefined,
 ): string | undefined {
   const { host, port } = endpoint!;
-  if (spec.gateway) return endpointUrl({ host: konnectivityHost(host), port });
+  if (exposure !== 'service') return endpointUrl({ host: konnectivityHost(host), port });
   if (serviceType !== 'NodePort') return endpointUrl({ host, port: konnectivityServicePort.port });
   const nodePort = service?.spec?.ports?.find(({ name }) => name === konnectivityServicePort.name)?.nodePort;
   return nodePort === undefined ? undefined : endpointUrl({ host, port: nodePort });

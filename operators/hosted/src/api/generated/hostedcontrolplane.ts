@@ -773,13 +773,29 @@ export const definition: CustomResourceDefinition = {
                     },
                     'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'field is immutable' }],
                   },
+                  frontDoor: {
+                    description:
+                      'Exposes the API server at the front door of the platform: one address for all control planes, which routes connections by their TLS server name. If unset, the operator is configured with a default.',
+                    type: 'object',
+                    properties: {
+                      host: {
+                        description:
+                          'Host name of the API server. It must be below the domain of the front door: one label, or names that end with the namespace, such as demo.team.hosted.example.com in namespace team. Defaults to <name>.<namespace>.<domain>.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 240,
+                        pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$',
+                      },
+                    },
+                    'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'field is immutable' }],
+                  },
                   service: {
                     description: 'Service of the API server.',
                     type: 'object',
                     properties: {
                       type: {
                         description:
-                          'Type of the Service. Defaults to ClusterIP with a gateway, or else to the type that the operator is configured with.',
+                          'Type of the Service. Defaults to ClusterIP with a gateway or the front door, or else to the type that the operator is configured with.',
                         type: 'string',
                         enum: ['ClusterIP', 'NodePort', 'LoadBalancer'],
                       },
@@ -1365,6 +1381,14 @@ export const definition: CustomResourceDefinition = {
                     rule: 'has(self.gateway) == has(oldSelf.gateway)',
                     message: 'spec.gateway cannot be added or removed, because the address derives from it',
                   },
+                  {
+                    rule: '!has(self.gateway) || !has(self.frontDoor)',
+                    message: 'spec.gateway and spec.frontDoor are mutually exclusive',
+                  },
+                  {
+                    rule: 'has(self.frontDoor) == has(oldSelf.frontDoor)',
+                    message: 'spec.frontDoor cannot be added or removed, because the address derives from it',
+                  },
                 ],
               },
               status: {
@@ -1424,6 +1448,14 @@ export const definition: CustomResourceDefinition = {
                   externalManagedControlPlane: {
                     description: 'True: no Machine represents the control plane.',
                     type: 'boolean',
+                  },
+                  frontDoor: {
+                    description: 'Route of the front door. Set while the host name belongs to this control plane.',
+                    type: 'object',
+                    required: ['host'],
+                    properties: {
+                      host: { description: 'Host name that the front door routes to the API server.', type: 'string' },
+                    },
                   },
                   etcdVolumeSize: {
                     description: 'Size of the volume of each etcd member.',

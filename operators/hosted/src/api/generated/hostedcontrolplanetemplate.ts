@@ -802,13 +802,29 @@ export const definition: CustomResourceDefinition = {
                             },
                             'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'field is immutable' }],
                           },
+                          frontDoor: {
+                            description:
+                              'Exposes the API server at the front door of the platform: one address for all control planes, which routes connections by their TLS server name. If unset, the operator is configured with a default.',
+                            type: 'object',
+                            properties: {
+                              host: {
+                                description:
+                                  'Host name of the API server. It must be below the domain of the front door: one label, or names that end with the namespace, such as demo.team.hosted.example.com in namespace team. Defaults to <name>.<namespace>.<domain>.',
+                                type: 'string',
+                                minLength: 1,
+                                maxLength: 240,
+                                pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$',
+                              },
+                            },
+                            'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'field is immutable' }],
+                          },
                           service: {
                             description: 'Service of the API server.',
                             type: 'object',
                             properties: {
                               type: {
                                 description:
-                                  'Type of the Service. Defaults to ClusterIP with a gateway, or else to the type that the operator is configured with.',
+                                  'Type of the Service. Defaults to ClusterIP with a gateway or the front door, or else to the type that the operator is configured with.',
                                 type: 'string',
                                 enum: ['ClusterIP', 'NodePort', 'LoadBalancer'],
                               },
@@ -1362,6 +1378,12 @@ export const definition: CustomResourceDefinition = {
                             ],
                           },
                         },
+                        'x-kubernetes-validations': [
+                          {
+                            rule: '!has(self.gateway) || !has(self.frontDoor)',
+                            message: 'spec.gateway and spec.frontDoor are mutually exclusive',
+                          },
+                        ],
                       },
                     },
                   },

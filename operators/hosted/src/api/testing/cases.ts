@@ -139,6 +139,23 @@ export const cases: readonly Case[] = [
     { spec: { version }, refused: 'spec.gateway cannot be added or removed' },
   ),
   plane(
+    'another host name at the front door',
+    { spec: { version, frontDoor: { host: 'a.example.com' } } },
+    { spec: { version, frontDoor: { host: 'b.example.com' } }, refused: 'field is immutable' },
+    { spec: { version }, refused: 'spec.frontDoor cannot be added or removed' },
+  ),
+  plane(
+    'the front door for an existing control plane',
+    { spec: { version } },
+    { spec: { version, frontDoor: {} }, refused: 'spec.frontDoor cannot be added or removed' },
+  ),
+  rejected(
+    'a gateway and the front door',
+    { gateway: { namespace: 'a', name: 'b' }, frontDoor: {} },
+    'spec.gateway and spec.frontDoor are mutually exclusive',
+  ),
+  rejected('a host in upper case', { frontDoor: { host: 'A.example.com' } }, 'spec.frontDoor.host'),
+  plane(
     'an endpoint that is set and changed',
     { spec: { version } },
     { spec: { version, controlPlaneEndpoint: { host: 'a', port: 443 } } },

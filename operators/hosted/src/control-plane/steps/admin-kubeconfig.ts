@@ -10,7 +10,7 @@ import {
   kubeconfigDigest,
   kubeconfigRenewsAtMs,
 } from '../../pki/admin-kubeconfig.ts';
-import { endpointUrl } from '../../endpoint-url.ts';
+import { externalAddress } from '../../front-door/settings.ts';
 import { adminKubeconfigName } from '../../render/index.ts';
 import { conflictFault, findObject } from '../apply.ts';
 import { noteExpiration } from '../figures.ts';
@@ -19,7 +19,7 @@ import { putSecret } from './certificates.ts';
 
 export async function adminKubeconfigSecret(pass: Pass): Promise<Verdict | undefined> {
   const { plane, world, authorities, hostedControlPlane } = pass;
-  const request = { name: plane.name, server: endpointUrl(plane.endpoint!) };
+  const request = { name: plane.name, ...externalAddress(plane, world.frontDoor?.settings) };
   const digest = kubeconfigDigest(request, authorities!.ca);
   const name = adminKubeconfigName(plane);
   const existing = await findObject(pass, Secret, { namespace: plane.namespace, name });

@@ -13,6 +13,7 @@ import { gatewayEndpoint } from '../../gateway/listener.ts';
 import { apiServiceHost, apiServiceName } from '../../render/index.ts';
 import { applyAll, applyObject } from '../apply.ts';
 import type { Pass, Verdict } from '../pass.ts';
+import { frontDoorEndpoint } from './front-door.ts';
 
 export const apiServerService = (pass: Pass): Promise<Verdict | undefined> =>
   applyAll(pass, pass.rendering.apiService(pass.plane));
@@ -20,7 +21,9 @@ export const apiServerService = (pass: Pass): Promise<Verdict | undefined> =>
 /** The address of the Cluster wins. Otherwise the Service determines it, once: it does not change afterwards. */
 export async function syncControlPlaneEndpoint(pass: Pass): Promise<Verdict | undefined> {
   const { plane, hostedControlPlane, client, world, signal } = pass;
-  const endpoint = plane.endpoint ?? (await serviceEndpoint(pass));
+  const isAtFrontDoor = plane.exposure === 'front-door';
+  if (!isAtFrontDoor) pass.route = 'none';
+  const endpoint = isAtFrontDoor ? frontDoorEndpoint(pass) : (plane.endpoint ?? (await serviceEndpoint(pass)));
   if (isFault(endpoint)) return endpoint;
   pass.plane = { ...plane, endpoint };
   const { controlPlaneEndpoint } = hostedControlPlane.spec;

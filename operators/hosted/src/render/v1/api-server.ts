@@ -42,6 +42,8 @@ import {
 } from './workload.ts';
 
 const component = 'kube-apiserver';
+/** Name of the port in the Service and in the pods. */
+export const apiPortName = 'api';
 
 export function apiService(plane: Plane): Rendered[] {
   const { annotations, loadBalancerClass } = plane.spec.service ?? {};
@@ -54,7 +56,7 @@ export function apiService(plane: Plane): Rendered[] {
         ...(type === 'LoadBalancer' && loadBalancerClass ? { loadBalancerClass } : {}),
         selector: selectorOf(plane, component),
         ports: [
-          { name: 'api', port: plane.port, targetPort: 'api', protocol: 'TCP' },
+          { name: apiPortName, port: plane.port, targetPort: apiPortName, protocol: 'TCP' },
           ...(plane.hasKonnectivity ? [konnectivityServicePort] : []),
         ],
       },
@@ -126,7 +128,7 @@ export function apiServer(plane: Plane, files: string): Rendered[] {
     image: { repository: component, tag: plane.version.tag },
     settings,
     args,
-    ports: { api: podPortOf(plane) },
+    ports: { [apiPortName]: podPortOf(plane) },
     mounts: [
       mountOf('pki', folders.pki),
       ...(plane.hasKonnectivity ? konnectivityMounts : []),
