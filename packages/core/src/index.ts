@@ -17,6 +17,7 @@ export { assert, AssertionFailed, unreachable } from './assert.ts';
 export { eachAtOnce } from './at-once.ts';
 export { backOffMs } from './back-off.ts';
 export type { BackOff } from './back-off.ts';
+export { ChunkReader } from './chunk-reader.ts';
 export { CleanupStack } from './cleanup-stack.ts';
 export { breathe, sleep, systemClock } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';

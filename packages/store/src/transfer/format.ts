@@ -11,6 +11,7 @@
  */
 
 import { crc32 } from 'node:zlib';
+import { ChunkReader } from '@hangar/core';
 import { ByteReader, ByteWriter } from '../bytes.ts';
 import { StoreError } from '../errors.ts';
 import { keyBytesMax } from '../keys.ts';
@@ -122,35 +123,21 @@ function frame(kind: number, body: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Reads chunks of any size in pieces of the requested size. */
+/** The exported stream, in pieces of the requested size. */
 class Input {
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  #rest: Buffer = Buffer.alloc(0);
+  readonly #reader: ChunkReader;
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
+    this.#reader = new ChunkReader(chunks);
   }
 
   async take(length: number): Promise<Buffer> {
-    const pieces = [this.#rest];
-    let have = this.#rest.length;
-    while (have < length) {
-      const { done, value } = await this.#chunks.next();
-      if (done) throw failed('it is truncated');
-      pieces.push(Buffer.from(value.buffer, value.byteOffset, value.length));
-      have += value.length;
-    }
-    const all = pieces.length === 1 ? this.#rest : Buffer.concat(pieces);
-    this.#rest = all.subarray(length);
-    return all.subarray(0, length);
+    const taken = await this.#reader.take(length);
+    if (!taken) throw failed('it is truncated');
+    return taken;
   }
 
-  async ended(): Promise<boolean> {
-    if (this.#rest.length > 0) return false;
-    for (;;) {
-      const { done, value } = await this.#chunks.next();
-      if (done) return true;
-      if (value.length > 0) return false;
-    }
+  ended(): Promise<boolean> {
+    return this.#reader.isEmpty();
   }
 }

@@ -8,7 +8,7 @@ import { chance, pick } from '@hangar/core';
 import type { Random } from '@hangar/core';
 import { openMemoryStore } from '../drivers/memory/memory-store.ts';
 import { StoreError } from '../errors.ts';
-import { damage } from '../fuzzing/damage.ts';
+import { damage } from '@hangar/core/testing';
 import { hostileText } from '../fuzzing/hostile.ts';
 import { prefixRange } from '../keys.ts';
 import { encodeEntries } from './format.ts';

@@ -10,7 +10,7 @@ import type { Random } from '@hangar/core';
 import { VirtualDisk } from '@hangar/core/simulation';
 import type { Revision } from '../../contract.ts';
 import { StoreError } from '../../errors.ts';
-import { damage } from '../../fuzzing/damage.ts';
+import { damage } from '@hangar/core/testing';
 import { Journal } from './journal.ts';
 import type { Mutation } from './mutation.ts';
 

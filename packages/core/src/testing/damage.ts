@@ -1,7 +1,7 @@
 /** Damages files and streams: flips bits, truncates, and removes, repeats, swaps or overwrites pieces. */
 
-import { pick } from '@hangar/core';
-import type { Random } from '@hangar/core';
+import { pick } from '../random.ts';
+import type { Random } from '../random.ts';
 
 type Damage = (random: Random, bytes: Buffer) => Uint8Array;
 

@@ -1,0 +1,4 @@
+/** Test code that several packages use. */
+
+export * from './cpu-time.ts';
+export * from './damage.ts';
