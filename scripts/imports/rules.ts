@@ -13,6 +13,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/pki': ['core'],
   'packages/programs': ['core'],
   'packages/front-door': ['core'],
+  'packages/backup': ['core'],
   'packages/client': ['core', 'http2', 'api'],
   'packages/server': ['core', 'http2', 'cel', 'api', 'store', 'pki'],
   'packages/runtime': ['core', 'api', 'client'],
@@ -23,8 +24,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'operators/controlplane': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects'],
   // The store for its client of etcd.
   'operators/hosted': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects', 'store', 'front-door'],
-  // The operator for `hangar hosted diff`, which loads its rendering on demand.
-  'apps/cli': ['core', 'api', 'client', 'hosted-operator'],
+  // The operator for `hangar hosted diff`, which loads its rendering on demand, as `hangar backup` loads the package of backups.
+  'apps/cli': ['core', 'api', 'client', 'backup', 'hosted-operator'],
   'apps/console': ['core', 'api', 'client'],
   'apps/controller-manager': ['core', 'api', 'client', 'runtime', 'controllers', 'pki', 'programs'],
   'apps/hosted-operator': ['core', 'api', 'client', 'runtime', 'hosted-operator'],

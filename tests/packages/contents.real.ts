@@ -65,6 +65,7 @@ describe('every tarball', () => {
       libraries.map(({ name }) => name).sort(),
       [
         'api',
+        'backup',
         'cel',
         'client',
         'controllers',
