@@ -62,11 +62,12 @@ function setOperatorFlags() {
 function loaded(args) {
   if (isControllerManager(args)) return import('@hangar/controller-manager');
   if (isHostedOperator(args)) return import('@hangar/hosted-operator-program');
+  if (isFrontDoor(args)) return import('@hangar/hosted-operator-program/front-door');
   return isPlatform(args) ? import('@hangar/platform/main') : import('@hangar/cli/main');
 }
 
 function isServer(args) {
-  return isControllerManager(args) || isPlatform(args);
+  return isControllerManager(args) || isFrontDoor(args) || isPlatform(args);
 }
 
 function isControllerManager([first]) {
@@ -75,6 +76,10 @@ function isControllerManager([first]) {
 
 function isHostedOperator([first]) {
   return first === 'hosted-operator';
+}
+
+function isFrontDoor([first]) {
+  return first === 'front-door';
 }
 
 // Flags without a command were those of `up` before there were commands.

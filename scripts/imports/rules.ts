@@ -28,7 +28,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'apps/cli': ['core', 'api', 'client', 'backup', 'hosted-operator'],
   'apps/console': ['core', 'api', 'client'],
   'apps/controller-manager': ['core', 'api', 'client', 'runtime', 'controllers', 'pki', 'programs'],
-  'apps/hosted-operator': ['core', 'api', 'client', 'runtime', 'hosted-operator'],
+  'apps/hosted-operator': ['core', 'api', 'client', 'runtime', 'hosted-operator', 'front-door'],
   'apps/platform': ['*'],
   examples: ['client', 'runtime', 'server'],
 };

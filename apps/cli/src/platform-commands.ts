@@ -10,6 +10,7 @@ export const platformCommands: readonly PlatformCommand[] = [
   { name: 'operator', summary: 'run only the control plane operator' },
   { name: 'controller-manager', summary: 'run the controllers of Kubernetes for every registered cluster' },
   { name: 'hosted-operator', summary: 'run the operator of hosted control planes' },
+  { name: 'front-door', summary: 'run the front door of hosted control planes: one address for all of them' },
   { name: 'tools', summary: 'find or install the programs of hosted control planes' },
   { name: 'pki', summary: 'manage the CAs and keys that several servers share' },
 ];

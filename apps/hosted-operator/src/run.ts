@@ -12,18 +12,12 @@ import type { Manager } from '@hangar/runtime';
 import { certificateFolder, WebhookServer } from '@hangar/runtime/webhooks';
 import { isDeepStrictEqual } from 'node:util';
 import type { HostedOperatorProgramOptions } from './options.ts';
+import type { ProgramRun } from './program.ts';
 
 const leaseName = 'hangar-hosted-operator';
 const discoverEveryMs = 30_000;
 
-export interface RunOptions {
-  readonly options: HostedOperatorProgramOptions;
-  readonly management: Client;
-  /** Namespace of the Lease, unless the options have one. */
-  readonly namespace: string;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
-}
+type RunOptions = ProgramRun<HostedOperatorProgramOptions>;
 
 /** Resolves after the signal. Rejects with the fatal error. */
 export async function run(given: RunOptions): Promise<void> {

@@ -5,6 +5,7 @@ import { retainedKind } from '../../../packages/server/src/tenancy/retained/kind
 import { definitions } from '../../../operators/controlplane/src/api/generated/index.ts';
 import { describeCommands } from '../../../apps/cli/src/describe-commands.ts';
 import { flagGroups as controllerManagerFlags } from '../../../apps/controller-manager/src/options/flags.ts';
+import { frontDoorFlagGroups } from '../../../apps/hosted-operator/src/front-door/options.ts';
 import { hostedOperatorFlagGroups } from '../../../apps/hosted-operator/src/options.ts';
 import { operatorFlagGroups } from '../../../apps/platform/src/operator/options.ts';
 import { flagGroups as platformFlags } from '../../../apps/platform/src/options/options.ts';
@@ -37,6 +38,12 @@ export function generateReference(): GeneratedFiles {
       name: 'hosted-operator',
       summary: 'run the operator of hosted control planes, against a management cluster',
       groups: hostedOperatorFlagGroups,
+    },
+    {
+      name: 'front-door',
+      summary:
+        'run the front door of hosted control planes: one address that routes TLS connections by their server name',
+      groups: frontDoorFlagGroups,
     },
   ];
   const summaryOf = (command: string) => platformCommands.find(({ name }) => name === command)!.summary;

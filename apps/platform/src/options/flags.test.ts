@@ -41,5 +41,15 @@ test('hosted control planes depend on the data directory, unless a flag is given
   assert.equal(hosted('--hosted=false').isOn, false);
   assert.equal(hosted('--bare').isOn, false);
   assert.deepEqual(hosted('--hosted-bin-dirs', '/opt/a,,/opt/b').binDirs, ['/opt/a', '/opt/b']);
+  assert.deepEqual(hosted('--front-door-listen=:7443').frontDoor, {
+    host: '127.0.0.1',
+    port: 7443,
+    domain: 'hosted.localhost',
+  });
+  for (const wrong of ['--front-door-listen=7443', '--front-door-listen=127.0.0.1:0']) {
+    assert.throws(() => readOptions([wrong]), /--front-door-listen: ".*" is not HOST:PORT/);
+  }
+  const both = ['--front-door-listen=:7443', '--front-door-domain=Example'];
+  assert.throws(() => readOptions(both), /--front-door-domain: "Example" is not a domain/);
   assert.throws(() => readOptions(['--bare', '--hosted']), /--hosted and --bare cannot be used together/);
 });

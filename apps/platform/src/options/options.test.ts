@@ -54,7 +54,7 @@ test('without options everything is in .data, and served on this machine only', 
     cacheBytesMax: 256 * 1024 * 1024,
     logging: { level: 'info', format: undefined },
     services: { isBare: false, makesDemo: true, electsLeader: false },
-    hosted: { isOn: undefined, binDirs: [] },
+    hosted: { isOn: undefined, binDirs: [], frontDoor: undefined },
     exitsWithParent: undefined,
     isDetached: false,
   });

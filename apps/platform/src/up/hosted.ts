@@ -15,7 +15,7 @@ export async function hostedOf(
   { dataDirectory, hosted }: Pick<PlatformOptions, 'dataDirectory' | 'hosted'>,
   env: NodeJS.ProcessEnv,
 ): Promise<ServicesOptions['hosted']> {
-  const { isOn, binDirs } = hosted;
+  const { isOn, binDirs, frontDoor } = hosted;
   const folder = join(dataDirectory, 'hosted');
   if (!(isOn ?? existsSync(folder))) return undefined;
   if (process.platform !== 'linux') throw new UsageError('hosted control planes need Linux: use --hosted=false');
@@ -26,7 +26,7 @@ export async function hostedOf(
   const programs = new Programs({ folders: binDirs, env, homeFolder: homedir() });
   const missing = programs.missing();
   if (missing.length > 0) throw new UsageError(missingText(missing, { isAsked: isOn === true, folder }));
-  return { module, settings: { folder, programs } };
+  return { module, settings: { folder, programs, frontDoor } };
 }
 
 const missingText = (

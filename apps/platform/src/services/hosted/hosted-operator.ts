@@ -3,6 +3,7 @@
 import { installDefinitions } from '@hangar/controlplane-operator';
 import { orAborted, systemClock, systemRandom } from '@hangar/core';
 import { definitions, hostedOperator, servedApis } from '@hangar/hosted-operator';
+import type { FrontDoorSettings } from '@hangar/hosted-operator';
 import { insideClients } from '../clients.ts';
 import { leaseNamespace } from '../service-world.ts';
 import type { ServiceWorld } from '../service-world.ts';
@@ -13,12 +14,13 @@ export interface HostedOperatorWorld extends ServiceWorld {
   readonly nodeReady: Promise<void>;
   /** Called by every run when the kinds are served. */
   readonly onInstalled: () => void;
+  readonly frontDoor?: FrontDoorSettings | undefined;
 }
 
 export const hostedOperatorService = (world: HostedOperatorWorld): SupervisedService => ({
   name: 'hosted-operator',
   async run(signal, running) {
-    const { inside, log, electsLeader, tellMetrics, nodeReady, onInstalled } = world;
+    const { inside, log, electsLeader, tellMetrics, nodeReady, onInstalled, frontDoor } = world;
     const clients = insideClients(inside, 'hosted-operator');
     try {
       await installDefinitions(clients.root, { definitions, signal });
@@ -30,6 +32,7 @@ export const hostedOperatorService = (world: HostedOperatorWorld): SupervisedSer
         // The runtime forwards node ports on 127.0.0.1. Addresses of Services are not reachable from this process by their names.
         serviceType: 'NodePort',
         reach: 'endpoint',
+        frontDoor,
         clock: systemClock,
         random: systemRandom,
         log,

@@ -9,11 +9,15 @@ import type { SupervisedService } from '../supervise.ts';
 import { hostedOperatorService } from './hosted-operator.ts';
 import { processNodeService } from './process-node.ts';
 import type { Programs } from './programs.ts';
+import { frontDoorService, settingsOf } from './front-door.ts';
+import type { FrontDoorListen } from '../../options/hosted.ts';
 
 export interface HostedSettings {
   /** Of the node, in the data directory. */
   readonly folder: string;
   readonly programs: Programs;
+  /** Absent: hosted control planes have separate ports. */
+  readonly frontDoor?: FrontDoorListen | undefined;
 }
 
 export interface HostedServices {
@@ -25,16 +29,23 @@ export interface HostedServices {
 
 export function hostedServices(
   worldOf: (name: string) => ServiceWorld,
-  { folder, programs }: HostedSettings,
+  { folder, programs, frontDoor }: HostedSettings,
 ): HostedServices {
   const [ready, installed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const node = worldOf('process-node');
   // Volumes belong to the name of the node. The name of the machine can change, so only servers that share a store use it.
   const nodeName = node.electsLeader ? hostname().toLowerCase() : 'local';
-  const operator = { ...worldOf('hosted-operator'), nodeReady: ready.promise, onInstalled: installed.resolve };
+  const operator = {
+    ...worldOf('hosted-operator'),
+    nodeReady: ready.promise,
+    onInstalled: installed.resolve,
+    frontDoor: frontDoor && settingsOf(frontDoor),
+  };
+  const door = frontDoor && { ...worldOf('front-door'), listen: frontDoor, installed: installed.promise };
   return {
     services: [
       hostedOperatorService(operator),
+      ...(door ? [frontDoorService(door)] : []),
       processNodeService({ ...node, nodeName, folder, programs, onReady: ready.resolve }),
     ],
     installed: installed.promise,
