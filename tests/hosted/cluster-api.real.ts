@@ -234,6 +234,7 @@ describe('a HostedControlPlane of a Cluster', () => {
       updatedReplicas: 3,
       unavailableReplicas: 0,
       // of this provider
+      rendering: '1',
       ...(rest.etcdVolumeSize === undefined ? {} : { etcdVolumeSize: rest.etcdVolumeSize }),
       ...(rest.etcdVolumeUsage === undefined ? {} : { etcdVolumeUsage: rest.etcdVolumeUsage }),
     });

@@ -57,6 +57,7 @@ export interface HostedControlPlaneObject extends ApiObject {
   };
   status?: {
     version?: string;
+    rendering?: string;
     readyReplicas?: number;
     conditions?: readonly Condition[];
   };

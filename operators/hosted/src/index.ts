@@ -25,7 +25,7 @@ export { definitions } from './api/generated/index.ts';
 export * from './render/index.ts';
 export { hostedWebhooks } from './admission.ts';
 export { previewChanges, previewObjects } from './preview.ts';
-export type { ObjectChange } from './preview.ts';
+export type { ObjectChange, PreviewOptions } from './preview.ts';
 export { frontDoorManager } from './front-door/manager.ts';
 export type { FrontDoorManagerOptions } from './front-door/manager.ts';
 export type { FrontDoorSettings } from './front-door/settings.ts';

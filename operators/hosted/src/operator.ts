@@ -19,8 +19,8 @@ import type { EtcdProbe } from './etcd/probe.ts';
 import { externalAddress } from './front-door/settings.ts';
 import type { FrontDoorSettings } from './front-door/settings.ts';
 import type { TlsRouteVersion } from './gateway/kinds.ts';
-import { apiServiceHost } from './render/index.ts';
-import type { ClusterObject, KonnectivityPolicy } from './render/index.ts';
+import { apiServiceHost, renderings } from './render/index.ts';
+import type { ClusterObject, KonnectivityPolicy, Renderings } from './render/index.ts';
 
 export interface HostedOperatorOptions {
   /** The management cluster. Closed by its creator. */
@@ -39,6 +39,8 @@ export interface HostedOperatorOptions {
   readonly konnectivity?: KonnectivityPolicy | undefined;
   /** Absent: control planes cannot be exposed at the front door. */
   readonly frontDoor?: FrontDoorSettings | undefined;
+  /** The known renderings, oldest first. Absent: those of this release. */
+  readonly renderings?: Renderings | undefined;
   /** Whether the operator reaches API servers by their Service, or by their endpoint from outside the cluster. Absent: by Service. */
   readonly reach?: 'service' | 'endpoint' | undefined;
   /** Opens a client of a control plane. Absent: a connection over TLS. */
@@ -107,6 +109,7 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     serviceType: options.serviceType ?? 'LoadBalancer',
     konnectivity: options.konnectivity ?? 'requested',
     frontDoor: options.frontDoor,
+    renderings: options.renderings ?? renderings,
     connect: options.connect ?? ((access) => overTls(access, reach, options.frontDoor)),
     concurrency: options.concurrency ?? 10,
     etcdProbe: options.etcdProbe ?? etcdProbe(reach),

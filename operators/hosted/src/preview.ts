@@ -28,11 +28,17 @@ export interface ObjectChange {
   readonly refusal?: string | undefined;
 }
 
-/** Returns the objects of the newest rendering, in the order in which they are applied. Rejects with `InvalidVersion`. */
+export interface PreviewOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** A known version. Absent: the newest. */
+  readonly rendering?: string | undefined;
+}
+
+/** Returns the objects of a rendering, in the order in which they are applied. Rejects with `InvalidVersion`. */
 export async function previewObjects(
   client: Client,
   hosted: HostedControlPlane,
-  signal?: AbortSignal,
+  { signal, rendering = newestRendering }: PreviewOptions = {},
 ): Promise<readonly Rendered[]> {
   const cluster = await clusterOf(client, hosted, signal);
   const name =
@@ -42,18 +48,18 @@ export async function previewObjects(
   // The operator has a default for the type; the Service shows it.
   const serviceType = (service?.spec?.type ?? 'LoadBalancer') as ServiceType;
   const plane = planeOf(hosted, { name, cluster, serviceType });
-  return renderAll(renderings.get(newestRendering)!, plane, await filesOf(client, plane, signal));
+  return renderAll(renderings.get(rendering)!, plane, await filesOf(client, plane, signal));
 }
 
-/** Returns the objects that the newest rendering changes. Requires the right to patch them, for the dry run. */
+/** Returns the objects that a rendering changes. Requires the right to patch them, for the dry run. */
 export async function previewChanges(
   client: Client,
   hosted: HostedControlPlane,
-  signal?: AbortSignal,
+  options: PreviewOptions = {},
 ): Promise<readonly ObjectChange[]> {
   const changes: ObjectChange[] = [];
-  for (const rendered of await previewObjects(client, hosted, signal)) {
-    const change = await changeOf(client, rendered, signal);
+  for (const rendered of await previewObjects(client, hosted, options)) {
+    const change = await changeOf(client, rendered, options.signal);
     if (change) changes.push(change);
   }
   return changes;

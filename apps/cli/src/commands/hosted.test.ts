@@ -172,3 +172,137 @@ describe('hosted diff', () => {
     );
   });
 });
+
+describe('hosted roll-out', () => {
+  const status = (rendering: string, ready: 'True' | 'False' = 'True', reason = 'Reconciled') => ({
+    rendering,
+    conditions: [{ type: 'Ready', status: ready, reason, message: 'why', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+  });
+
+  /** A control plane of an earlier release. */
+  async function older(client: Client, name: string, annotations: Record<string, string> = {}): Promise<void> {
+    await create(client, name);
+    const key = { namespace: 'default', name };
+    const metadata = { annotations: { ...annotations, [hostedAnnotations.rendering]: '0' } };
+    await client.patch(HostedControlPlane, key, { type: 'merge', body: { metadata } });
+    await client.status.patch(HostedControlPlane, key, { type: 'merge', body: { status: status('0') } });
+  }
+
+  /** Does what the operator does with the annotation: the control plane becomes ready, or fails. Returns the order of the changes. */
+  function operatorDouble(client: Client, failing: ReadonlySet<string> = new Set()) {
+    const [order, ending]: [string[], AbortController] = [[], new AbortController()];
+    const options = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' as const, signal: ending.signal };
+    const following = (async () => {
+      for await (const event of client.watch(HostedControlPlane, options)) {
+        if (event.type === 'BOOKMARK') continue;
+        const { metadata, status: before } = event.object;
+        const [name = '', wanted] = [metadata.name, metadata.annotations?.[hostedAnnotations.rendering]];
+        const isFailed = before?.conditions?.[0]?.status === 'False';
+        if (wanted !== '1' || before?.rendering === '1' || (isFailed && failing.has(name))) continue;
+        order.push(name);
+        const after = failing.has(name) ? status('0', 'False', 'ContainerCrashes') : status('1');
+        await client.status.patch(
+          HostedControlPlane,
+          { namespace: 'default', name },
+          { type: 'merge', body: { status: after } },
+        );
+      }
+    })().catch(() => {});
+    const stop = async (): Promise<void> => {
+      ending.abort();
+      await following;
+    };
+    return { order, [Symbol.asyncDispose]: stop };
+  }
+
+  const renderingOf = async (client: Client, name: string) =>
+    (await client.get(HostedControlPlane, { namespace: 'default', name })).metadata.annotations![
+      hostedAnnotations.rendering
+    ];
+
+  test('changes waves in their order, and waits for each; a second run changes nothing', async () => {
+    await using world = await openHostedWorld();
+    const { client } = world;
+    for (const name of ['a', 'b']) await older(client, name);
+    await older(client, 'canary', { 'hosted.hangar.dev/wave': '-1' });
+    await older(client, 'held', { 'cluster.x-k8s.io/paused': '' });
+    const dry = await world.run('hosted', 'roll-out', '--all', '--dry-run', '--wave-size=2');
+    assert.equal(dry.code, 0);
+    assert.match(dry.err, /default\/held: skipped: paused\n/);
+    assert.match(
+      dry.err,
+      /rendering 1: hosted control planes: 3, waves: 2\nwave 1 of 2\ndefault\/canary: rendering 0, changed objects: \d+\n/,
+    );
+    assert.equal(await renderingOf(client, 'canary'), '0');
+    await using operator = operatorDouble(client);
+    const { code, err } = await world.run('hosted', 'roll-out', '--all', '--wave-size=2', '--yes');
+    assert.equal(code, 0, err);
+    assert.deepEqual([operator.order[0], operator.order.toSorted()], ['canary', ['a', 'b', 'canary']]);
+    assert.match(err, /default\/canary: ready with rendering 1\nwave 2 of 2\n/);
+    assert.equal(await renderingOf(client, 'held'), '0');
+    const again = await world.run('hosted', 'roll-out', '--all', '--yes');
+    assert.deepEqual([again.code, again.err.includes('no hosted control plane changes: rendering 1')], [0, true]);
+  });
+
+  test('stops at the first control plane that fails, names its fault, and continues when it is fixed', async () => {
+    await using world = await openHostedWorld();
+    const { client } = world;
+    for (const name of ['a', 'b']) await older(client, name);
+    const failing = new Set(['a']);
+    await using operator = operatorDouble(client, failing);
+    const { code, err } = await world.run('hosted', 'roll-out', '--all', '--wave-size=1', '--yes');
+    assert.equal(code, 1);
+    assert.match(err, /the roll-out stopped at default\/a: ContainerCrashes: why/);
+    assert.match(err, /to continue when the fault is fixed: hangar hosted roll-out --wave-size=1 --all/);
+    assert.match(err, /to go back: hangar hosted roll-out a -n default --to 0/);
+    assert.deepEqual([await renderingOf(client, 'b'), operator.order], ['0', ['a']]);
+    failing.clear();
+    await client.status.patch(
+      HostedControlPlane,
+      { namespace: 'default', name: 'a' },
+      { type: 'merge', body: { status: status('0', 'False', 'DeploymentRollingOut') } },
+    );
+    assert.equal((await world.run('hosted', 'roll-out', '--all', '--wave-size=1', '--yes')).code, 0);
+    assert.deepEqual([await renderingOf(client, 'a'), await renderingOf(client, 'b')], ['1', '1']);
+  });
+
+  test('a control plane that is not ready is skipped, unless it is named', async () => {
+    await using world = await openHostedWorld();
+    const { client } = world;
+    await older(client, 'a');
+    const body = { status: status('0', 'False', 'ContainerCrashes') };
+    await client.status.patch(HostedControlPlane, { namespace: 'default', name: 'a' }, { type: 'merge', body });
+    const skipped = await world.run('hosted', 'roll-out', '--all', '--yes');
+    assert.deepEqual([skipped.code, await renderingOf(client, 'a')], [1, '0']);
+    assert.match(skipped.err, /default\/a: skipped: not ready: ContainerCrashes/);
+    await using operator = operatorDouble(client);
+    assert.equal((await world.run('hosted', 'roll-out', 'a', '--yes')).code, 0);
+    assert.deepEqual(operator.order, ['a']);
+  });
+
+  test('without an operator it fails after the timeout, and without a confirmation it changes nothing', async () => {
+    await using world = await openHostedWorld();
+    const { client } = world;
+    await older(client, 'a');
+    assert.match((await world.run('hosted', 'roll-out', 'a')).err, /nothing was changed: there is no terminal/);
+    const no = await world.runIn({ ask: () => Promise.resolve('no') }, 'hosted', 'roll-out', 'a');
+    assert.deepEqual([no.code, await renderingOf(client, 'a')], [1, '0']);
+    const late = await world.run('hosted', 'roll-out', 'a', '--yes', '--timeout=50ms');
+    assert.equal(late.code, 1);
+    assert.match(late.err, /default\/a: not ready with rendering 1 within 0\.05 s: the operator did not change it/);
+  });
+
+  test('refuses unknown renderings, several selections, and several names for other actions', async () => {
+    await using world = await openHostedWorld();
+    const fails = async (text: RegExp, ...words: string[]): Promise<void> => {
+      const { code, err } = await world.run('hosted', ...words);
+      assert.equal(code, 2, err);
+      assert.match(err, text);
+    };
+    await fails(/--to "9" is not a known rendering[^]*renderings: 1/, 'roll-out', '--all', '--to=9');
+    await fails(/one of NAME, --all and --selector is required/, 'roll-out');
+    await fails(/one of NAME, --all and --selector is required/, 'roll-out', 'a', '--all');
+    await fails(/--wave-size "0" is not/, 'roll-out', '--all', '--wave-size=0');
+    await fails(/hosted render accepts only one NAME/, 'render', 'a', 'b');
+  });
+});

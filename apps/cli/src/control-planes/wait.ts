@@ -5,6 +5,8 @@ import { hasCode, sleep } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 
 export interface WaitOptions<T> {
+  /** Absent: the kind has no namespace. */
+  readonly namespace?: string | undefined;
   readonly name: string;
   /**
    * Called with every state, first the current one; undefined: the object does not exist. Returns true to stop waiting. A throw also stops
@@ -55,13 +57,13 @@ export async function waitFor<T extends ApiObject>(
 async function followed<T extends ApiObject>(
   client: Client,
   kind: Kind<T>,
-  { name, isDone }: WaitOptions<T>,
+  { namespace, name, isDone }: WaitOptions<T>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const fieldSelector = { 'metadata.name': name };
-  const { items, resourceVersion } = await client.list(kind, { fieldSelector, signal });
+  const { items, resourceVersion } = await client.list(kind, { namespace, fieldSelector, signal });
   if (isDone(items[0])) return true;
-  for await (const event of client.watch(kind, { fieldSelector, resourceVersion, signal })) {
+  for await (const event of client.watch(kind, { namespace, fieldSelector, resourceVersion, signal })) {
     if (event.type === 'BOOKMARK') continue;
     if (isDone(event.type === 'DELETED' ? undefined : event.object)) return true;
   }

@@ -297,6 +297,8 @@ export interface HostedControlPlaneStatus {
   ready?: boolean;
   /** Version that all components have. It changes when a roll-out is complete. */
   version?: string;
+  /** Version of the rendering that all objects have. It changes when its roll-out is complete. */
+  rendering?: string;
   /** True: no Machine represents the control plane. */
   externalManagedControlPlane?: boolean;
   /** Route of the front door. Set while the host name belongs to this control plane. */

@@ -25,6 +25,8 @@ export const movedAnnotation = `clusterctl.${clusterApiGroup}/delete-for-move`;
 export const annotations = {
   /** On HostedControlPlanes: the version of the rendering, so that an upgrade of the operator does not roll out pods. */
   rendering: `${own}/rendering`,
+  /** On HostedControlPlanes: the order in which `hangar hosted roll-out` changes the rendering, as an integer. Lowest first, by default 0. */
+  wave: `${own}/wave`,
   /** On HostedControlPlanes: the name that its objects are named after. */
   clusterName: `${own}/cluster-name`,
   /** On HostedControlPlanes: `true` if the control plane has no Cluster although Cluster API is installed. */

@@ -139,6 +139,7 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
     ...(pass.etcdVolumeSize === undefined ? {} : { etcdVolumeSize: pass.etcdVolumeSize }),
     ...(pass.etcdVolumeUsage === undefined ? {} : { etcdVolumeUsage: pass.etcdVolumeUsage }),
     ...(pass.isVersionComplete ? { version: spec.version } : {}),
+    ...(isComplete(outcomes) ? { rendering: pass.renderingVersion } : {}),
     externalManagedControlPlane: true,
     observedGeneration,
     conditions: setConditions(before.conditions, conditions, world.clock),

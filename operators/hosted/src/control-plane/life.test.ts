@@ -38,6 +38,7 @@ test('a minimal control plane becomes ready, and causes no writes afterwards, al
     initialized: true,
     ready: true,
     version: 'v1.36.4',
+    rendering: '1',
     etcdVolumeSize: '8Gi',
     externalManagedControlPlane: true,
     observedGeneration: metadata.generation,

@@ -12,7 +12,7 @@ import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Fault } from '../fault.ts';
 import type { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import type { Signer, SignerName } from '../pki/signer.ts';
-import type { ClusterObject, KonnectivityPolicy, Plane, Rendering } from '../render/index.ts';
+import type { ClusterObject, KonnectivityPolicy, Plane, Rendering, Renderings } from '../render/index.ts';
 import type { DeploymentReport, MemberReport } from './rollout.ts';
 import type { Writes } from './writes.ts';
 
@@ -41,6 +41,8 @@ export interface World {
   readonly konnectivity: KonnectivityPolicy;
   /** Absent: the operator has no domain for the front door. */
   readonly frontDoor?: FrontDoorWorld | undefined;
+  /** The known renderings, oldest first. */
+  readonly renderings: Renderings;
   /** Opens a client of the API server of a control plane, as an administrator. Closed by its user. */
   readonly connect: (access: PlaneAccess) => Promise<Client>;
   readonly etcdMonitor: Pick<EtcdMonitor, 'track' | 'hint' | 'forget'>;
@@ -91,6 +93,7 @@ export interface Pass {
   cluster: ClusterObject | undefined;
   plane: Plane;
   rendering: Rendering;
+  renderingVersion: string;
   authorities?: Authorities;
   /** The route of the front door. Absent: not determined, so the known one stays. */
   route?: FrontDoorStatus | 'none';

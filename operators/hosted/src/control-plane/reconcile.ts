@@ -10,7 +10,7 @@ import type { ReconcileContext, Reconciler, Request, Result } from '@hangar/runt
 import { annotations, finalizer, HostedControlPlane, pausedAnnotation } from '../api/index.ts';
 import { isFault } from '../fault.ts';
 import type { Fault } from '../fault.ts';
-import { newestRendering, planeOf, renderings } from '../render/index.ts';
+import { newestOf, planeOf } from '../render/index.ts';
 import type { ClusterObject } from '../render/index.ts';
 import { clusterOf, nameOf } from './cluster.ts';
 import { isComplete, statusAfter, statusWithout } from './conditions.ts';
@@ -155,15 +155,17 @@ async function begin({
   object,
   cluster,
   context,
-}: Beginning): Promise<Pick<Pass, 'hostedControlPlane' | 'cluster' | 'plane' | 'rendering'> | Fault> {
+}: Beginning): Promise<
+  Pick<Pass, 'hostedControlPlane' | 'cluster' | 'plane' | 'rendering' | 'renderingVersion'> | Fault
+> {
   const name = nameOf(object, cluster);
   if (isFault(name)) return name;
   const noted = object.metadata.annotations?.[annotations.rendering];
   const isUpgrade = object.status?.version !== undefined && object.status.version !== object.spec.version;
-  const version = noted === undefined || isUpgrade ? newestRendering : noted;
-  const rendering = renderings.get(version);
+  const version = noted === undefined || isUpgrade ? newestOf(world.renderings) : noted;
+  const rendering = world.renderings.get(version);
   if (!rendering) {
-    const known = [...renderings.keys()].join(', ');
+    const known = [...world.renderings.keys()].join(', ');
     return {
       reason: 'UnknownRendering',
       message: `annotation ${annotations.rendering} is ${version}: this operator supports ${known}`,
@@ -184,7 +186,7 @@ async function begin({
     hasFinalizer(object, finalizer) &&
     Object.entries(wanted).every(([key, value]) => object.metadata.annotations?.[key] === value);
   const hostedControlPlane = isNoted ? object : await note(world, object, wanted, context);
-  return { hostedControlPlane, cluster, plane, rendering };
+  return { hostedControlPlane, cluster, plane, rendering, renderingVersion: version };
 }
 
 async function note(

@@ -3,7 +3,7 @@
  *
  * A rendering has a version. A HostedControlPlane keeps the version that it was created with, in an annotation, so that a new release of
  * the operator does not roll out the pods of existing control planes. The output of a released version never changes: a test compares
- * digests. A change of `spec.version` adopts the newest rendering.
+ * digests. A change of `spec.version` adopts the newest rendering, and a change of the annotation any known one.
  */
 
 import type { Plane } from './plane.ts';
@@ -21,9 +21,13 @@ export { konnectivityHost, konnectivityServicePort, konnectivityUser } from './v
 export { componentLabel, imageOf } from './v1/workload.ts';
 
 /** By their version, oldest first. */
-export const renderings: ReadonlyMap<string, Rendering> = new Map([['1', v1]]);
+export type Renderings = ReadonlyMap<string, Rendering>;
 
-export const newestRendering = [...renderings.keys()].at(-1)!;
+export const renderings: Renderings = new Map([['1', v1]]);
+
+export const newestOf = (known: Renderings): string => [...known.keys()].at(-1)!;
+
+export const newestRendering = newestOf(renderings);
 
 /** Returns all objects of a plane, in the order in which they are applied. For previews and tests. */
 export function renderAll(

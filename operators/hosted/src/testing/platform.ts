@@ -16,6 +16,7 @@ import { definitions } from '../api/generated/index.ts';
 import type { EtcdHealth } from '../etcd/probe.ts';
 import { hostedOperator } from '../operator.ts';
 import type { HostedOperatorOptions } from '../operator.ts';
+import type { Renderings } from '../render/index.ts';
 import { workloadDouble } from './workload-double.ts';
 import type { WorkloadDouble } from './workload-double.ts';
 
@@ -31,7 +32,8 @@ export interface TestPlatform extends AsyncDisposable {
   readonly requests: readonly string[];
   readonly writes: readonly string[];
   forget(): void;
-  start(failpoints?: Failpoints): RunningOperator;
+  /** `renderings`: instead of those of the platform. */
+  start(failpoints?: Failpoints, renderings?: Renderings): RunningOperator;
   /** Resolves when the operator has sent no request for a while: the absence of requests can only be waited for. */
   quiet(): Promise<void>;
 }
@@ -45,7 +47,7 @@ export interface RunningOperator {
 
 export interface TestPlatformOptions extends Pick<
   HostedOperatorOptions,
-  'serviceType' | 'clusterApi' | 'tlsRouteVersion' | 'certManager' | 'frontDoor'
+  'serviceType' | 'clusterApi' | 'tlsRouteVersion' | 'certManager' | 'frontDoor' | 'renderings'
 > {
   readonly clock?: Clock;
 }
@@ -83,7 +85,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
   });
   const running = new Set<RunningOperator>();
   opened.defer(async () => void (await Promise.all(Array.from(running, (one) => one.stop()))));
-  const start = (failpoints?: Failpoints): RunningOperator => {
+  const start = (failpoints?: Failpoints, renderings = options.renderings): RunningOperator => {
     const ending = new AbortController();
     const random = seededRandom(7);
     const rest = { clock, random, retry: false as const };
@@ -96,6 +98,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       tlsRouteVersion,
       certManager,
       frontDoor,
+      renderings,
       clock,
       random,
       log: silent,

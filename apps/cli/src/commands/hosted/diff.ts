@@ -20,7 +20,7 @@ export async function diffHosted(call: Call): Promise<number> {
   const { previewChanges } = await import('@hangar/hosted-operator');
   let isDifferent = false;
   for (const plane of planes) {
-    const changes = await previewChanges(client, plane as unknown as HostedControlPlane, session.signal);
+    const changes = await previewChanges(client, plane as unknown as HostedControlPlane, session);
     isDifferent ||= changes.length > 0;
     for (const change of changes) session.out.write(changeText(change));
     session.err.write(`${fullName(plane)}: changed objects: ${changes.length}\n`);
@@ -32,7 +32,7 @@ export async function renderHosted(call: Call): Promise<void> {
   const client = await call.client();
   const [plane] = await chosen(call, client);
   const { previewObjects } = await import('@hangar/hosted-operator');
-  const rendered = await previewObjects(client, plane as unknown as HostedControlPlane, call.session.signal);
+  const rendered = await previewObjects(client, plane as unknown as HostedControlPlane, call.session);
   call.session.out.write(rendered.map(({ object }) => textOf(object)).join('---\n'));
 }
 

@@ -1445,6 +1445,11 @@ export const definition: CustomResourceDefinition = {
                     description: 'Version that all components have. It changes when a roll-out is complete.',
                     type: 'string',
                   },
+                  rendering: {
+                    description:
+                      'Version of the rendering that all objects have. It changes when its roll-out is complete.',
+                    type: 'string',
+                  },
                   externalManagedControlPlane: {
                     description: 'True: no Machine represents the control plane.',
                     type: 'boolean',
