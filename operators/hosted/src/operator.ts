@@ -11,6 +11,7 @@ import type { WebhookServer } from '@hangar/runtime/webhooks';
 import type { ServiceType } from './api/index.ts';
 import { clusterApiGroup } from './api/index.ts';
 import { addHostedController, hostedCaches } from './control-plane/controller.ts';
+import type { HostedControllerOptions } from './control-plane/controller.ts';
 import type { CertManagerUse, PlaneAccess } from './control-plane/pass.ts';
 import { Writes } from './control-plane/writes.ts';
 import { endpointUrl } from './endpoint-url.ts';
@@ -47,6 +48,8 @@ export interface HostedOperatorOptions {
   readonly connect?: ((access: PlaneAccess) => Promise<Client>) | undefined;
   /** Reads alarms and sizes of etcd. Absent: over TLS, as `reach` says. */
   readonly etcdProbe?: EtcdProbe | undefined;
+  /** Period and source of measurements of API servers. Absent: every 15 s, from their metrics. */
+  readonly autoscaling?: HostedControllerOptions['autoscaling'];
   /** Maximum number of concurrent reconciles. Absent: 10. */
   readonly concurrency?: number | undefined;
   /** Absent: this process works without leader election. */
@@ -113,6 +116,7 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     connect: options.connect ?? ((access) => overTls(access, reach, options.frontDoor)),
     concurrency: options.concurrency ?? 10,
     etcdProbe: options.etcdProbe ?? etcdProbe(reach),
+    autoscaling: options.autoscaling,
     ...(tlsRouteVersion ? { tlsRouteVersion } : {}),
     ...(certManager ? { certManager } : {}),
     ...(clusterApi ? { clusterKind: clusterKind(clusterApi) } : {}),

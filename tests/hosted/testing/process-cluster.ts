@@ -45,8 +45,11 @@ export interface PreparedCluster {
   readonly folder: string;
 }
 
+/** Options of the operator. */
+type OperatorSetting = 'certManager' | 'autoscaling' | 'registry';
+
 export interface ProcessClusterOptions
-  extends Pick<ProcessRuntimeOptions, 'loadBalancerAddresses'>, Pick<HostedOperatorOptions, 'certManager'> {
+  extends Pick<ProcessRuntimeOptions, 'loadBalancerAddresses'>, Pick<HostedOperatorOptions, OperatorSetting> {
   /** Programs of other versions, and other programs, by image. */
   readonly images?: Readonly<Record<string, string>>;
   /** Additional flags for the server. */
@@ -57,7 +60,8 @@ export interface ProcessClusterOptions
   readonly runsOperator?: boolean;
 }
 
-interface ProcessClusterParts extends Pick<ProcessClusterOptions, 'certManager'>, Pick<PreparedCluster, 'kubeconfig'> {
+interface ProcessClusterParts extends Pick<PreparedCluster, 'kubeconfig'> {
+  readonly settings: Pick<HostedOperatorOptions, OperatorSetting>;
   readonly runsOperator: boolean;
   /** Of the process runtime. */
   readonly folder: string;
@@ -73,28 +77,28 @@ export class ProcessCluster implements AsyncDisposable {
   /** Of the process runtime. */
   readonly #folder: string;
   readonly #log: Logger;
-  readonly #certManager: HostedOperatorOptions['certManager'];
+  readonly #settings: Pick<HostedOperatorOptions, OperatorSetting>;
   readonly #lines: readonly string[];
   readonly #opened: AsyncDisposableStack;
   #operator: { readonly ending: AbortController; readonly ended: Promise<void> } | undefined;
 
   private constructor(
     client: Client,
-    { folder, log, lines, certManager, runsOperator, kubeconfig }: ProcessClusterParts,
+    { folder, log, lines, settings, runsOperator, kubeconfig }: ProcessClusterParts,
     opened: AsyncDisposableStack,
   ) {
     this.client = client;
     this.kubeconfig = kubeconfig;
     this.#folder = folder;
     this.#log = log;
-    this.#certManager = certManager;
+    this.#settings = settings;
     this.#lines = lines;
     this.#opened = opened;
     if (runsOperator) this.#operator = this.#startOperator();
   }
 
   static async start(options: ProcessClusterOptions = {}): Promise<ProcessCluster> {
-    const { prepare, certManager, images = {}, loadBalancerAddresses } = options;
+    const { prepare, images = {}, loadBalancerAddresses, certManager, autoscaling, registry } = options;
     const { serverArguments = [], runsOperator = true } = options;
     const lines: string[] = [];
     const log = new Logger({ level: 'info', format: 'text', clock: systemClock, write: (line) => lines.push(line) });
@@ -123,7 +127,8 @@ export class ProcessCluster implements AsyncDisposable {
     const { kubeconfig, folder } = cluster;
     if (prepare) opened.use(await prepare({ client, kubeconfig, folder }));
     opened.defer(() => removePods(client));
-    const parts = { folder: node, log, lines, certManager, runsOperator, kubeconfig };
+    const settings = { certManager, autoscaling, registry };
+    const parts = { folder: node, log, lines, settings, runsOperator, kubeconfig };
     return new ProcessCluster(client, parts, opened.move());
   }
 
@@ -219,7 +224,7 @@ export class ProcessCluster implements AsyncDisposable {
       management,
       serviceType: 'NodePort',
       reach: 'endpoint',
-      certManager: this.#certManager,
+      ...this.#settings,
       log: this.#log,
     });
     return { ending, ended: operator.run(ending.signal) };

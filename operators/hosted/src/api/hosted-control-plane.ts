@@ -3,6 +3,7 @@
 import type { ApiObject } from '@hangar/client';
 import type { Condition } from '@hangar/client/kinds/meta-v1';
 import type { Audit } from './audit.ts';
+import type { AutoscalingSpec, AutoscalingStatus } from './autoscaling.ts';
 import type { ContainerSpec, Mount, PodSpec, Quantity, ScalablePodSpec } from './containers.ts';
 import type { EtcdSpec } from './etcd.ts';
 import type { OIDCProvider } from './oidc.ts';
@@ -114,6 +115,8 @@ export interface HostedControlPlaneInlineSpec {
   oidcProviders?: Record<string, OIDCProvider>;
   /** Lifetimes of certificate authorities. */
   certificates?: CertificatesSpec;
+  /** Changes spec.replicas by the load of the API servers. If unset, only users change it. */
+  autoscaling?: AutoscalingSpec;
 }
 
 /** @rule "self == oldSelf" message "field is immutable" */
@@ -325,6 +328,8 @@ export interface HostedControlPlaneStatus {
    * @format date-time
    */
   etcdLastDefragTime?: string;
+  /** The autoscaler. */
+  autoscaling?: AutoscalingStatus;
   /**
    * The metadata.generation that this status was computed from.
    *
@@ -333,7 +338,8 @@ export interface HostedControlPlaneStatus {
   observedGeneration?: number;
   /**
    * Conditions: one for each phase, in order, then Ready, and those of the contract of Cluster API: Available, RollingOut, ScalingUp,
-   * ScalingDown, Paused. CertificatesRotating is true while an authority or the key of service accounts is rotated.
+   * ScalingDown, Paused. CertificatesRotating is true while an authority or the key of service accounts is rotated. AutoscalingActive is
+   * true while the autoscaler has measurements of all API servers.
    *
    * @listType map
    * @listMapKey type

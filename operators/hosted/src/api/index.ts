@@ -1,6 +1,7 @@
 /** The hosted control planes of controlplane.cluster.x-k8s.io/v1alpha1: types, kinds, names. */
 
 export type * from './audit.ts';
+export type * from './autoscaling.ts';
 export type * from './containers.ts';
 export type * from './etcd.ts';
 export type * from './oidc.ts';

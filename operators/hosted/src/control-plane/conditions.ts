@@ -1,7 +1,9 @@
 /** Conditions of a HostedControlPlane, and its status after a pass. */
 
+import { keyOf } from '@hangar/client';
+import { autoscalingCondition, conditionOf } from '../autoscaling/report.ts';
 import { formatSelector } from './selector.ts';
-import { findCondition, isConditionTrue, setConditions } from '@hangar/runtime';
+import { findCondition, isConditionTrue, removeCondition, setConditions } from '@hangar/runtime';
 import type { Condition, NewCondition } from '@hangar/runtime';
 import type { HostedControlPlaneStatus } from '../api/index.ts';
 import type { Fault } from '../fault.ts';
@@ -112,12 +114,14 @@ const bounded = (message = ''): string =>
 export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneStatus {
   const { hostedControlPlane, apiServer, plane, world } = pass;
   const { metadata, spec } = hostedControlPlane;
-  const before = withRoute(hostedControlPlane.status, pass.route);
+  const before = stillValid(pass);
   const observedGeneration = metadata.generation ?? 0;
+  const report = world.autoscaler.reportOf(keyOf(hostedControlPlane));
   const said = [
     ...phaseConditions(before.conditions, outcomes),
     ...contractConditions(pass),
     ...(pass.authorities ? [rotationCondition(pass, isComplete(outcomes))] : []),
+    ...(report && spec.autoscaling ? [conditionOf(report)] : []),
   ];
   const conditions = said.map((one) => ({ ...one, message: bounded(one.message), observedGeneration }));
   const isInitialized = before.initialization?.controlPlaneInitialized === true || (apiServer?.ready ?? 0) > 0;
@@ -138,18 +142,28 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
     ...(isInitialized ? { initialization: { controlPlaneInitialized: true }, initialized: true } : {}),
     ...(pass.etcdVolumeSize === undefined ? {} : { etcdVolumeSize: pass.etcdVolumeSize }),
     ...(pass.etcdVolumeUsage === undefined ? {} : { etcdVolumeUsage: pass.etcdVolumeUsage }),
+    ...(spec.autoscaling && report?.status ? { autoscaling: report.status } : {}),
     ...(pass.isVersionComplete ? { version: spec.version } : {}),
     ...(isComplete(outcomes) ? { rendering: pass.renderingVersion } : {}),
     externalManagedControlPlane: true,
     observedGeneration,
-    conditions: setConditions(before.conditions, conditions, world.clock),
+    conditions: setConditions(
+      spec.autoscaling ? before.conditions : removeCondition(before.conditions, autoscalingCondition),
+      conditions,
+      world.clock,
+    ),
   };
 }
 
-function withRoute(status: HostedControlPlaneStatus = {}, route: Pass['route']): HostedControlPlaneStatus {
-  const { frontDoor, ...rest } = status;
+/** The known status, without fields that no longer apply. */
+function stillValid({ hostedControlPlane: { status = {}, spec }, route }: Pass): HostedControlPlaneStatus {
+  const { frontDoor, autoscaling, ...rest } = status;
   const next = route ?? frontDoor ?? 'none';
-  return next === 'none' ? rest : { ...rest, frontDoor: next };
+  return {
+    ...rest,
+    ...(next === 'none' ? {} : { frontDoor: next }),
+    ...(spec.autoscaling && autoscaling ? { autoscaling } : {}),
+  };
 }
 
 /** The status of an object that is not reconciled: paused, or with a fault of the object itself. */

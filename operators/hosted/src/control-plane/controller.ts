@@ -10,8 +10,11 @@ import type { KindOptions, Manager, Predicate, RequestLike, WatchesOptions } fro
 import { isDeepStrictEqual } from 'node:util';
 import { clusterNameLabel, HostedControlPlane } from '../api/index.ts';
 import { Certificate, Issuer } from '../cert-manager/kinds.ts';
+import { Autoscaler } from '../autoscaling/autoscaler.ts';
+import type { AutoscalerOptions } from '../autoscaling/autoscaler.ts';
 import { EtcdMonitor } from '../etcd/monitor.ts';
 import type { EtcdProbe } from '../etcd/probe.ts';
+import { AutoscalingMetrics } from '../metrics/autoscaling-metrics.ts';
 import { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import { tlsRouteKind } from '../gateway/kinds.ts';
 import type { ClusterObject } from '../render/index.ts';
@@ -51,31 +54,37 @@ const notStatusAlone: Predicate<HostedControlPlane> = {
   },
 };
 
-export interface HostedControllerOptions extends Omit<World, 'events' | 'metrics' | 'etcdMonitor' | 'frontDoor'> {
+export interface HostedControllerOptions extends Omit<
+  World,
+  'events' | 'metrics' | 'etcdMonitor' | 'autoscaler' | 'frontDoor'
+> {
   readonly etcdProbe: EtcdProbe;
   readonly frontDoor?: FrontDoorSettings | undefined;
   /** Maximum number of concurrent reconciles. */
   readonly concurrency: number;
+  readonly autoscaling?: Pick<AutoscalerOptions, 'scrape' | 'periodMs' | 'warmUpMs'> | undefined;
 }
 
 /** The cache of the manager must have `hostedCaches`. */
 export function addHostedController(
   manager: Manager,
-  { concurrency, etcdProbe, frontDoor: settings, ...options }: HostedControllerOptions,
+  { concurrency, etcdProbe, autoscaling, frontDoor: settings, ...options }: HostedControllerOptions,
 ): void {
   const world = { ...options, frontDoor: settings && frontDoorWorld(manager, settings) };
-  const { clusterKind } = world;
+  const { clusterKind, clock, random } = world;
   const metrics = new HostedMetrics(manager.registry);
   const events = manager.recorder('hosted-operator').for(manager.cluster);
-  const etcdMonitor = new EtcdMonitor({ clock: world.clock, probe: etcdProbe });
+  const etcdMonitor = new EtcdMonitor({ clock, probe: etcdProbe });
+  const autoscalingMetrics = new AutoscalingMetrics(manager.registry);
+  const autoscaler = new Autoscaler({ ...autoscaling, clock, random, metrics: autoscalingMetrics, events });
   const clusters: WatchesOptions<ClusterObject>[] = clusterKind ? [{ kind: clusterKind, map: controlPlanesOf }] : [];
   manager.controller<HostedControlPlane, ApiObject[], ClusterObject[]>({
     name: 'hostedcontrolplane',
     for: { kind: HostedControlPlane, where: notStatusAlone },
     owns: ownedKinds(world) as never,
     watches: clusters as never,
-    sources: [etcdMonitor.source],
-    reconcile: hostedControlPlaneReconciler({ ...world, events, metrics, etcdMonitor }),
+    sources: [etcdMonitor.source, autoscaler.source],
+    reconcile: hostedControlPlaneReconciler({ ...world, events, metrics, etcdMonitor, autoscaler }),
     concurrency,
   });
 }

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { MetricsRegistry } from '@hangar/runtime';
 import { HostedControlPlane, rotateAnnotation } from '../api/index.ts';
+import { AutoscalingMetrics } from '../metrics/autoscaling-metrics.ts';
 import { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import { namespace, startTestPlatform } from '../testing/platform.ts';
 import type { RunningOperator } from '../testing/platform.ts';
@@ -130,6 +131,7 @@ test('the documentation lists exactly the metrics of the operator', () => {
   const registry = new MetricsRegistry();
   const metrics = new HostedMetrics(registry);
   metrics.remove(key);
+  new AutoscalingMetrics(registry).remove(key);
   const names = Array.from(registry.text().matchAll(/^# TYPE (\S+) /gm), ([, name]) => name!).sort();
   const page = readFileSync(new URL('../../../../docs/operations/monitoring.md', import.meta.url), 'utf8');
   const documented = Array.from(page.matchAll(/^\| `(hangar_hosted_\w+)` \|/gm), ([, name]) => name!).sort();

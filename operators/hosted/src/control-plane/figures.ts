@@ -4,13 +4,14 @@ import { expiresAt } from '@hangar/pki';
 import { findCondition, isConditionTrue } from '@hangar/runtime';
 import { annotations } from '../api/index.ts';
 import type { HostedControlPlane, HostedControlPlaneStatus } from '../api/index.ts';
+import { autoscalingCondition } from '../autoscaling/report.ts';
 import type { PlaneFigures } from '../metrics/hosted-metrics.ts';
 import { phases } from './conditions.ts';
 import type { Pass } from './pass.ts';
 
 /** The phase of faults of the object itself. */
 const beforePhases = 'Preconditions';
-const reported = ['Ready', 'Available', 'RollingOut', 'CertificatesRotating', 'Paused'] as const;
+const reported = ['Ready', 'Available', 'RollingOut', 'CertificatesRotating', 'Paused'];
 
 /** `pass`: absent for an object that is not reconciled. */
 export function figuresOf(
@@ -20,7 +21,12 @@ export function figuresOf(
 ): PlaneFigures {
   const { conditions, version = '', readyReplicas = 0, availableReplicas = 0, upToDateReplicas = 0 } = status;
   return {
-    conditions: Object.fromEntries(reported.map((type) => [type, isConditionTrue(conditions, type)])),
+    conditions: Object.fromEntries(
+      [...reported, ...(findCondition(conditions, autoscalingCondition) ? [autoscalingCondition] : [])].map((type) => [
+        type,
+        isConditionTrue(conditions, type),
+      ]),
+    ),
     blocked: blockedBy(status),
     info: { version, desired_version: spec.version, rendering: metadata.annotations?.[annotations.rendering] ?? '' },
     apiServers: {

@@ -10,6 +10,7 @@ import type { EtcdMonitor } from '../etcd/monitor.ts';
 import type { FrontDoorSettings } from '../front-door/settings.ts';
 import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Fault } from '../fault.ts';
+import type { Autoscaler } from '../autoscaling/autoscaler.ts';
 import type { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import type { Signer, SignerName } from '../pki/signer.ts';
 import type { ClusterObject, KonnectivityPolicy, Plane, Rendering, Renderings } from '../render/index.ts';
@@ -36,6 +37,7 @@ export interface World {
   /** Of the management cluster. */
   readonly events: Pick<ClusterEvents, 'event'>;
   readonly metrics: HostedMetrics;
+  readonly autoscaler: Pick<Autoscaler, 'observe' | 'forget' | 'reportOf'>;
   /** Type of Services if the spec has none. */
   readonly serviceType: ServiceType;
   readonly konnectivity: KonnectivityPolicy;

@@ -5,9 +5,10 @@
 
 import { find, keyOf } from '@hangar/client';
 import { asError, hasCode, traced } from '@hangar/core';
-import { hasFinalizer, isBeingDeleted } from '@hangar/runtime';
+import { hasFinalizer, isBeingDeleted, isConditionTrue } from '@hangar/runtime';
 import type { ReconcileContext, Reconciler, Request, Result } from '@hangar/runtime';
 import { annotations, finalizer, HostedControlPlane, pausedAnnotation } from '../api/index.ts';
+import type { HostedControlPlaneStatus as Status } from '../api/index.ts';
 import { isFault } from '../fault.ts';
 import type { Fault } from '../fault.ts';
 import { newestOf, planeOf } from '../render/index.ts';
@@ -19,6 +20,7 @@ import { deleteInOrder } from './deletion.ts';
 import { figuresOf, secondsToReady } from './figures.ts';
 import type { Pass, Verdict, World } from './pass.ts';
 import { advanceRotations } from './rotation.ts';
+import { formatSelector } from './selector.ts';
 import { specFault } from './spec-fault.ts';
 import { steps } from './steps/index.ts';
 import { writeStatus } from './write-status.ts';
@@ -46,12 +48,13 @@ async function reconcile(
   const object = await find(client, HostedControlPlane, { namespace, name }, { signal });
   if (!object) return forget(world, { namespace: namespace!, name });
   const write = async (status: HostedControlPlane['status']) => {
+    world.autoscaler.forget(keyOf(object));
     world.metrics.observe(keyOf(object), figuresOf(object, status!));
     await writeStatus({ client, writes: world.writes, events: world.events, object, status: status!, signal });
   };
   const cluster = await clusterOf({ world, client, object, signal });
   if (isBeingDeleted(object)) {
-    world.etcdMonitor.forget({ namespace: namespace!, name });
+    stopMeasuring(world, { namespace: namespace!, name });
     // The Cluster can be gone already.
     if (!isFault(cluster) && isPaused(object, cluster.object)) return void (await write(pausedDeletion(object, world)));
     const { apiReader } = management;
@@ -82,6 +85,7 @@ async function reconcile(
   }
   const current = pass.hostedControlPlane;
   const status = statusAfter(pass, outcomes);
+  observeAutoscaled(pass, status);
   world.metrics.observe(keyOf(current), figuresOf(current, status, pass));
   await writeStatus({ client, writes: world.writes, events: world.events, object: current, status, signal });
   if (failure !== undefined) throw asError(failure);
@@ -97,10 +101,31 @@ function pausedDeletion(object: HostedControlPlane, { clock }: World): HostedCon
   return statusWithout(object, [paused, { ...paused, type: 'Deleting', message }], clock);
 }
 
-/** Of a deleted object. */
-function forget({ metrics, etcdMonitor }: World, key: { readonly namespace: string; readonly name: string }): void {
-  metrics.remove(key);
+type NamespacedKey = { readonly namespace: string; readonly name: string };
+
+/** Stops measurements of a deleted object. */
+function stopMeasuring({ etcdMonitor, autoscaler }: World, key: NamespacedKey): void {
   etcdMonitor.forget(key);
+  autoscaler.forget(key);
+}
+
+function forget(world: World, key: NamespacedKey): void {
+  world.metrics.remove(key);
+  stopMeasuring(world, key);
+}
+
+/** A control plane without complete certificates has no API server yet. */
+function observeAutoscaled({ world, hostedControlPlane, plane, authorities }: Pass, status: Status): void {
+  const key = keyOf(hostedControlPlane);
+  if (!hostedControlPlane.spec.autoscaling || !authorities) return world.autoscaler.forget(key);
+  const { conditions } = status;
+  world.autoscaler.observe(key, {
+    plane,
+    selector: formatSelector(plane),
+    authority: authorities.ca,
+    mayAdd: isConditionTrue(conditions, 'EtcdClusterReady'),
+    mayRemove: isConditionTrue(conditions, 'Ready') && !isConditionTrue(conditions, 'CertificatesRotating'),
+  });
 }
 
 async function refuse(

@@ -1,4 +1,4 @@
-/** Writes the fields of the status that differ, and nothing if there are none. Records Events after a write. */
+/** Writes the fields of the status that differ or are gone, and nothing if there are none. Records Events after a write. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { keyOf } from '@hangar/client';
@@ -22,10 +22,15 @@ export interface StatusWrite {
 /** Rejects with `Conflict` after a concurrent write. */
 export async function writeStatus({ client, writes, events, object, status, signal }: StatusWrite): Promise<void> {
   const before: Record<string, unknown> = { ...object.status };
-  const changed = Object.entries(status).filter(([name, value]) => !isDeepStrictEqual(before[name], value));
+  const after: Record<string, unknown> = { ...status };
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changed = [...names].filter((name) => !isDeepStrictEqual(before[name], after[name]));
   if (changed.length === 0) return;
   const { uid, resourceVersion } = object.metadata;
-  const body = { metadata: { uid, resourceVersion }, status: Object.fromEntries(changed) };
+  const body = {
+    metadata: { uid, resourceVersion },
+    status: Object.fromEntries(changed.map((name) => [name, after[name] ?? null])),
+  };
   await writes.make('status', () =>
     client.status.patch(HostedControlPlane, keyOf(object), { type: 'merge', body }, { signal }),
   );

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { MetricsRegistry } from '@hangar/runtime';
 import { startTestPlatform } from '../testing/platform.ts';
 import { alertGroups, ruleGroups, runbookPage } from './alerts.ts';
+import { AutoscalingMetrics } from './autoscaling-metrics.ts';
 import { HostedMetrics } from './hosted-metrics.ts';
 
 const read = (file: string): string => readFileSync(new URL(`../../../../${file}`, import.meta.url), 'utf8');
@@ -34,6 +35,8 @@ function observed(registry: MetricsRegistry): void {
     },
   );
   metrics.phaseFailed('CABundleReady');
+  const autoscaling = new AutoscalingMetrics(registry);
+  autoscaling.observe({ namespace: 'team', name: 'demo' }, { replicas: { max: 1 }, unmeasured: 0 });
 }
 
 test('expressions use only metrics and labels that the operator has', async () => {

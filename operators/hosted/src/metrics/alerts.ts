@@ -105,6 +105,25 @@ const controlPlanes: readonly Alert[] = [
   },
 ];
 
+const autoscaling: readonly Alert[] = [
+  {
+    alert: 'HostedControlPlaneAutoscalerAtMaximum',
+    expr: `${gauge('autoscaling_replicas', '{state="recommended"}')} > ignoring (state) ${gauge('autoscaling_replicas', '{state="max"}')}`,
+    for: '30m',
+    severity: 'warning',
+    summary: `The load of ${plane} requires more API servers than its maximum.`,
+    description: `The autoscaler of ${plane} has reached spec.autoscaling.maxReplicas, and the load is still above its target.`,
+  },
+  {
+    alert: 'HostedControlPlaneAutoscalerInactive',
+    expr: unlessPaused(`${condition('AutoscalingActive')} == 0`),
+    for: '15m',
+    severity: 'warning',
+    summary: `The autoscaler of ${plane} has no measurements.`,
+    description: `API servers of ${plane} have not been measured for 15 minutes, so their number does not follow the load.`,
+  },
+];
+
 const operator: readonly Alert[] = [
   {
     alert: 'HostedOperatorDown',
@@ -136,6 +155,7 @@ const operator: readonly Alert[] = [
 
 export const alertGroups: readonly AlertGroup[] = [
   { name: 'hangar-hosted-control-planes', alerts: controlPlanes },
+  { name: 'hangar-hosted-autoscaling', alerts: autoscaling },
   { name: 'hangar-hosted-operator', alerts: operator },
 ];
 

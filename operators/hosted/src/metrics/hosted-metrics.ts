@@ -10,7 +10,7 @@ import { ObjectGauge, TimingFamily } from '@hangar/runtime';
 import type { GaugeSeries, MetricsRegistry } from '@hangar/runtime';
 import type { SignerName } from '../pki/signer.ts';
 
-const prefix = 'hangar_hosted';
+export const prefix = 'hangar_hosted';
 const phaseBounds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30];
 const readyBounds = [5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1_800];
 
@@ -106,4 +106,4 @@ export class HostedMetrics {
   }
 }
 
-const idOf = ({ namespace, name }: ObjectKey): string => `${namespace ?? ''}/${name}`;
+export const idOf = ({ namespace, name }: ObjectKey): string => `${namespace ?? ''}/${name}`;

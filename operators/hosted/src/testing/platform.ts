@@ -47,7 +47,7 @@ export interface RunningOperator {
 
 export interface TestPlatformOptions extends Pick<
   HostedOperatorOptions,
-  'serviceType' | 'clusterApi' | 'tlsRouteVersion' | 'certManager' | 'frontDoor' | 'renderings'
+  'serviceType' | 'clusterApi' | 'tlsRouteVersion' | 'certManager' | 'frontDoor' | 'renderings' | 'autoscaling'
 > {
   readonly clock?: Clock;
 }
@@ -67,7 +67,7 @@ export async function startTenantDouble(options: { readonly clock?: Clock } = {}
 
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const { clock = systemClock, serviceType = 'ClusterIP', clusterApi, tlsRouteVersion, certManager } = options;
-  const { frontDoor } = options;
+  const { frontDoor, autoscaling } = options;
   await using opened = new AsyncDisposableStack();
   const management = opened.use(await startTestCluster({ clock }));
   const tenant = opened.use(await startTenantDouble({ clock }));
@@ -99,6 +99,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       certManager,
       frontDoor,
       renderings,
+      autoscaling,
       clock,
       random,
       log: silent,

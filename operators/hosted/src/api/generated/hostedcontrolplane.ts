@@ -1334,6 +1334,88 @@ export const definition: CustomResourceDefinition = {
                       },
                     ],
                   },
+                  autoscaling: {
+                    description:
+                      'Changes spec.replicas by the load of the API servers. If unset, only users change it.',
+                    type: 'object',
+                    required: ['maxReplicas'],
+                    properties: {
+                      minReplicas: {
+                        description: 'Smallest number of API servers. Defaults to 2, or to 1 if maxReplicas is 1.',
+                        type: 'integer',
+                        format: 'int32',
+                        minimum: 1,
+                        maximum: 32,
+                      },
+                      maxReplicas: {
+                        description: 'Largest number of API servers.',
+                        type: 'integer',
+                        format: 'int32',
+                        minimum: 1,
+                        maximum: 32,
+                      },
+                      targetInFlightRequests: {
+                        description:
+                          'Requests that an API server processes at the same time, without watches, on average over all API servers. Defaults to 100 if no target is set.',
+                        type: 'integer',
+                        format: 'int32',
+                        minimum: 1,
+                        maximum: 10000,
+                      },
+                      targetCPU: {
+                        description: 'CPU that an API server uses, such as 500m, on average over all API servers.',
+                        anyOf: [{ type: 'integer' }, { type: 'string' }],
+                        'x-kubernetes-int-or-string': true,
+                        pattern:
+                          '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
+                        'x-kubernetes-validations': [
+                          {
+                            rule: "quantity(string(self)).isGreaterThan(quantity('0'))",
+                            message: 'must be greater than 0',
+                          },
+                        ],
+                      },
+                      targetLatency: {
+                        description:
+                          '99th percentile of the duration of requests, such as 500ms, without lists, watches and connections to nodes. It is a reason to add API servers; they are removed while the duration is below half of it.',
+                        type: 'string',
+                        maxLength: 32,
+                        pattern: '^([0-9]{1,7}(m|s|ms))+$',
+                        'x-kubernetes-validations': [
+                          {
+                            rule: "duration(self) >= duration('1ms') && duration(self) <= duration('60s')",
+                            message: 'must be from 1ms to 60s',
+                          },
+                        ],
+                      },
+                      scaleUpDelay: {
+                        description:
+                          'Time after a change of the number of API servers in which none is added. Defaults to 30s.',
+                        type: 'string',
+                        maxLength: 32,
+                        pattern: '^([0-9]{1,7}(h|m|s|ms))+$',
+                        'x-kubernetes-validations': [
+                          { rule: "duration(self) <= duration('24h')", message: 'must not be longer than 24h' },
+                        ],
+                      },
+                      scaleDownDelay: {
+                        description:
+                          'An API server is removed if this number of API servers was sufficient all the time for this long. Defaults to 5m.',
+                        type: 'string',
+                        maxLength: 32,
+                        pattern: '^([0-9]{1,7}(h|m|s|ms))+$',
+                        'x-kubernetes-validations': [
+                          { rule: "duration(self) <= duration('24h')", message: 'must not be longer than 24h' },
+                        ],
+                      },
+                    },
+                    'x-kubernetes-validations': [
+                      {
+                        rule: '!has(self.minReplicas) || self.minReplicas <= self.maxReplicas',
+                        message: 'minReplicas must not be greater than maxReplicas',
+                      },
+                    ],
+                  },
                   version: {
                     description: 'Kubernetes version of the control plane, such as v1.36.4.',
                     type: 'string',
@@ -1491,6 +1573,49 @@ export const definition: CustomResourceDefinition = {
                     type: 'string',
                     format: 'date-time',
                   },
+                  autoscaling: {
+                    description: 'The autoscaler.',
+                    type: 'object',
+                    properties: {
+                      desiredReplicas: {
+                        description: 'Number of API servers that the autoscaler set last.',
+                        type: 'integer',
+                        format: 'int32',
+                      },
+                      lastScaleTime: {
+                        description: 'Time at which the autoscaler changed the number of API servers last.',
+                        type: 'string',
+                        format: 'date-time',
+                      },
+                      lastScaleLoad: {
+                        description:
+                          'The load that caused the last change. Current measurements are metrics of the operator.',
+                        type: 'object',
+                        properties: {
+                          inFlightRequests: {
+                            description: 'Average number of requests that an API server processed at the same time.',
+                            anyOf: [{ type: 'integer' }, { type: 'string' }],
+                            'x-kubernetes-int-or-string': true,
+                            pattern:
+                              '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
+                          },
+                          cpu: {
+                            description: 'Average CPU that an API server used.',
+                            anyOf: [{ type: 'integer' }, { type: 'string' }],
+                            'x-kubernetes-int-or-string': true,
+                            pattern:
+                              '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
+                          },
+                          latency: {
+                            description:
+                              '99th percentile of the duration of requests, such as 120ms. Absent: too few requests.',
+                            type: 'string',
+                            maxLength: 32,
+                          },
+                        },
+                      },
+                    },
+                  },
                   observedGeneration: {
                     description: 'The metadata.generation that this status was computed from.',
                     type: 'integer',
@@ -1498,7 +1623,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   conditions: {
                     description:
-                      'Conditions: one for each phase, in order, then Ready, and those of the contract of Cluster API: Available, RollingOut, ScalingUp, ScalingDown, Paused. CertificatesRotating is true while an authority or the key of service accounts is rotated.',
+                      'Conditions: one for each phase, in order, then Ready, and those of the contract of Cluster API: Available, RollingOut, ScalingUp, ScalingDown, Paused. CertificatesRotating is true while an authority or the key of service accounts is rotated. AutoscalingActive is true while the autoscaler has measurements of all API servers.',
                     type: 'array',
                     items: {
                       type: 'object',

@@ -1377,6 +1377,90 @@ export const definition: CustomResourceDefinition = {
                               },
                             ],
                           },
+                          autoscaling: {
+                            description:
+                              'Changes spec.replicas by the load of the API servers. If unset, only users change it.',
+                            type: 'object',
+                            required: ['maxReplicas'],
+                            properties: {
+                              minReplicas: {
+                                description:
+                                  'Smallest number of API servers. Defaults to 2, or to 1 if maxReplicas is 1.',
+                                type: 'integer',
+                                format: 'int32',
+                                minimum: 1,
+                                maximum: 32,
+                              },
+                              maxReplicas: {
+                                description: 'Largest number of API servers.',
+                                type: 'integer',
+                                format: 'int32',
+                                minimum: 1,
+                                maximum: 32,
+                              },
+                              targetInFlightRequests: {
+                                description:
+                                  'Requests that an API server processes at the same time, without watches, on average over all API servers. Defaults to 100 if no target is set.',
+                                type: 'integer',
+                                format: 'int32',
+                                minimum: 1,
+                                maximum: 10000,
+                              },
+                              targetCPU: {
+                                description:
+                                  'CPU that an API server uses, such as 500m, on average over all API servers.',
+                                anyOf: [{ type: 'integer' }, { type: 'string' }],
+                                'x-kubernetes-int-or-string': true,
+                                pattern:
+                                  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
+                                'x-kubernetes-validations': [
+                                  {
+                                    rule: "quantity(string(self)).isGreaterThan(quantity('0'))",
+                                    message: 'must be greater than 0',
+                                  },
+                                ],
+                              },
+                              targetLatency: {
+                                description:
+                                  '99th percentile of the duration of requests, such as 500ms, without lists, watches and connections to nodes. It is a reason to add API servers; they are removed while the duration is below half of it.',
+                                type: 'string',
+                                maxLength: 32,
+                                pattern: '^([0-9]{1,7}(m|s|ms))+$',
+                                'x-kubernetes-validations': [
+                                  {
+                                    rule: "duration(self) >= duration('1ms') && duration(self) <= duration('60s')",
+                                    message: 'must be from 1ms to 60s',
+                                  },
+                                ],
+                              },
+                              scaleUpDelay: {
+                                description:
+                                  'Time after a change of the number of API servers in which none is added. Defaults to 30s.',
+                                type: 'string',
+                                maxLength: 32,
+                                pattern: '^([0-9]{1,7}(h|m|s|ms))+$',
+                                'x-kubernetes-validations': [
+                                  { rule: "duration(self) <= duration('24h')", message: 'must not be longer than 24h' },
+                                ],
+                              },
+                              scaleDownDelay: {
+                                description:
+                                  'An API server is removed if this number of API servers was sufficient all the time for this long. Defaults to 5m.',
+                                type: 'string',
+                                maxLength: 32,
+                                pattern: '^([0-9]{1,7}(h|m|s|ms))+$',
+                                'x-kubernetes-validations': [
+                                  { rule: "duration(self) <= duration('24h')", message: 'must not be longer than 24h' },
+                                ],
+                              },
+                            },
+                            'x-kubernetes-validations': [
+                              {
+                                rule: '!has(self.minReplicas) || self.minReplicas <= self.maxReplicas',
+                                message: 'minReplicas must not be greater than maxReplicas',
+                              },
+                            ],
+                          },
                         },
                         'x-kubernetes-validations': [
                           {

@@ -78,6 +78,15 @@ const everyField = {
     issuer: 'CertManager',
     overlapDuration: '0s',
   },
+  autoscaling: {
+    minReplicas: 2,
+    maxReplicas: 8,
+    targetInFlightRequests: 50,
+    targetCPU: '500m',
+    targetLatency: '500ms',
+    scaleUpDelay: '30s',
+    scaleDownDelay: '1h30m',
+  },
 };
 
 export const cases: readonly Case[] = [
@@ -111,6 +120,24 @@ export const cases: readonly Case[] = [
   ),
   rejected('no replicas', { replicas: 0 }, 'spec.replicas'),
   rejected('too many replicas', { replicas: 33 }, 'spec.replicas'),
+  plane('autoscaling with defaults', { spec: withField({ autoscaling: { maxReplicas: 1 } }) }),
+  plane('a CPU target as a number', { spec: withField({ autoscaling: { maxReplicas: 4, targetCPU: 2 } }) }),
+  rejected('autoscaling without a maximum', { autoscaling: {} }, 'spec.autoscaling.maxReplicas: Required value'),
+  rejected(
+    'a minimum above the maximum',
+    { autoscaling: { minReplicas: 4, maxReplicas: 3 } },
+    'minReplicas must not be greater than maxReplicas',
+  ),
+  rejected('a maximum of 33', { autoscaling: { maxReplicas: 33 } }, 'spec.autoscaling.maxReplicas'),
+  rejected('no CPU as target', { autoscaling: { maxReplicas: 3, targetCPU: '0' } }, 'must be greater than 0'),
+  rejected('a CPU target that is not a quantity', { autoscaling: { maxReplicas: 3, targetCPU: 'x' } }, 'targetCPU'),
+  rejected('a latency of 0', { autoscaling: { maxReplicas: 3, targetLatency: '0ms' } }, 'must be from 1ms to 60s'),
+  rejected('no in-flight request', { autoscaling: { maxReplicas: 3, targetInFlightRequests: 0 } }, 'targetInFlight'),
+  rejected(
+    'a delay of two days',
+    { autoscaling: { maxReplicas: 3, scaleDownDelay: '48h' } },
+    'must not be longer than 24h',
+  ),
   rejected('an even number of etcd members', { etcd: { replicas: 2 } }, 'must be 1, 3 or 5'),
   plane(
     'another number of etcd members',
