@@ -136,8 +136,8 @@ export class Autoscaler {
       if (this.#entries.get(id) !== entry) return;
       await this.#act({ entry, object, settings, measurement, client, signal });
     } catch (error) {
-      // A concurrent write, or the end of the process: the next measurement decides again.
-      if (signal.aborted || hasCode(error, 'Conflict')) return;
+      // A concurrent write or deletion, or the end of the process: the next measurement decides again.
+      if (signal.aborted || hasCode(error, 'Conflict') || hasCode(error, 'NotFound')) return;
       this.#context!.log.warn('autoscaling failed', { controlPlane: id, error: asError(error) });
     }
   }

@@ -250,6 +250,17 @@ export const cases: readonly Case[] = [
     ],
   },
   {
+    title: 'a template with autoscaling',
+    kind: 'HostedControlPlaneTemplate',
+    steps: [
+      { spec: { template: { spec: { autoscaling: { maxReplicas: 5, targetCPU: '1' } } } } },
+      {
+        spec: { template: { spec: { autoscaling: { minReplicas: 6, maxReplicas: 5 } } } },
+        refused: 'minReplicas must not be greater than maxReplicas',
+      },
+    ],
+  },
+  {
     title: 'a template without a spec',
     kind: 'HostedControlPlaneTemplate',
     steps: [{ spec: { template: {} }, refused: 'spec.template.spec: Required value' }],
