@@ -98,6 +98,9 @@ describe('hangar hosted-operator', () => {
     });
     await reconciled('team');
     assert.ok(await leaseIn('operators'), 'CONTROLLER_NAMESPACE: the Lease is in that namespace');
+    // The first series is that of the only control plane in the namespace.
+    assert.equal(await metric('hangar_hosted_control_plane_blocked'), '1');
+    assert.equal(await metric('hangar_hosted_control_plane_info'), '1');
     assert.equal(await metric('controller_runtime_max_concurrent_reconciles'), '3');
     const { ports } = operator;
     assert.equal((await fetch(`http://127.0.0.1:${ports.health}/readyz`)).status, 200);
