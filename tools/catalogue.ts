@@ -106,6 +106,11 @@ export const sets = {
   konnectivity: { folder: 'konnectivity', module: 'sigs.k8s.io/apiserver-network-proxy' },
   'cluster-api': { folder: 'cluster-api', module: 'sigs.k8s.io/cluster-api', stamp: clusterApiStamp },
   'metrics-server': { folder: 'metrics-server', module: 'sigs.k8s.io/metrics-server', stamp: kubernetesStamp },
+  versitygw: {
+    folder: 'versitygw',
+    module: 'github.com/versity/versitygw',
+    stamp: ({ version }: Release) => ({ 'main.Version': version }),
+  },
 } as const satisfies Record<string, GoSet>;
 
 const etcdVersions: AcceptedVersions = { from: '3.5' };
@@ -240,6 +245,13 @@ export const catalogue = {
   },
   'konnectivity-agent': konnectivity('konnectivity-agent', 'agent'),
   'konnectivity-server': konnectivity('konnectivity-server', 'server'),
+  versitygw: {
+    name: 'versitygw',
+    executable: 'versitygw',
+    versionArguments: ['--version'],
+    accepted: { from: '1.0', before: '2.0' },
+    go: { set: sets.versitygw, package: `${sets.versitygw.module}/cmd/versitygw` },
+  },
   'node-22': {
     name: 'node-22',
     executable: 'node',
