@@ -15,6 +15,9 @@ export interface BackupManifest {
   readonly createdAt: string;
 }
 
+/** Payload: the export of a virtual control plane, as `POST …/tenants/NAME/backup` returns it. */
+export const rangeExport = 'range-export';
+
 export type Compression = 'zstd' | 'none';
 
 export interface Header {
