@@ -31,7 +31,10 @@ export class Tunnel {
       socket.once('close', () => this.#closed(other));
       socket.once('end', () => this.#ended());
     }
+    // One segment: a receiver of the PROXY protocol can require the whole header in the first one.
+    backend.cork();
     for (const bytes of first) if (bytes.length > 0) backend.write(bytes);
+    backend.uncork();
     client.pipe(backend);
     backend.pipe(client);
     // It can end while the backend is dialed.
