@@ -14,6 +14,8 @@ export interface GoSet {
   folder: string;
   /** The module whose version is the version of the programs. */
   module: string;
+  /** Build tags. */
+  tags?: readonly string[];
   /** Variables that upstream's own build stamps into the programs. */
   stamp?(release: Release): Record<string, string>;
 }
@@ -111,6 +113,8 @@ export const sets = {
     module: 'github.com/versity/versitygw',
     stamp: ({ version }: Release) => ({ 'main.Version': version }),
   },
+  // Without service discovery, whose clients of cloud providers are most of the program.
+  prometheus: { folder: 'prometheus', module: 'github.com/prometheus/prometheus', tags: ['remove_all_sd'] },
 } as const satisfies Record<string, GoSet>;
 
 const etcdVersions: AcceptedVersions = { from: '3.5' };
@@ -187,6 +191,12 @@ export const catalogue = {
     executable: 'metrics-server',
     accepted: { from: '0.7', before: '0.9' },
     go: { set: sets['metrics-server'], package: 'sigs.k8s.io/metrics-server/cmd/metrics-server' },
+  },
+  promtool: {
+    name: 'promtool',
+    executable: 'promtool',
+    accepted: { from: '0.300', before: '0.400' },
+    go: { set: sets.prometheus, package: 'github.com/prometheus/prometheus/cmd/promtool' },
   },
   'cluster-api-core': clusterApiManager('cluster-api-core', 'core'),
   'cluster-api-bootstrap-kubeadm': clusterApiManager('cluster-api-bootstrap-kubeadm', 'bootstrap/kubeadm'),

@@ -42,6 +42,14 @@ test("upstream's stamp is given to the linker", async (context) => {
   assert.ok(args.includes('-ldflags=-s -w -X v=v3.6.1 -X t=2026-01-02T03:04:05Z'));
 });
 
+test('the build tags of a set are given to the compiler', async (context) => {
+  const world = await testWorld(context, { run: go });
+  await world.install('go');
+  const tagged: Program = { ...it, go: { ...it.go!, set: { ...it.go!.set, tags: ['a', 'b'] } } };
+  await goBuild.attempt(tagged, world);
+  assert.ok(world.calls.find((call) => call.args.includes('build'))!.args.includes('-tags=a,b'));
+});
+
 test('a program that is compiled tests is built as such', async (context) => {
   const world = await testWorld(context, { run: go });
   await world.install('go');

@@ -53,7 +53,19 @@ async function build({ go, program, linkerFlags, partial }: Build, world: World)
   const [command = go, ...before] = nice === undefined ? [go] : [nice, '-n', '10', go];
   const jobs = world.env['HANGAR_TOOLS_JOBS'] || String(availableParallelism());
   const verb = program.go?.isTest ? ['test', '-c'] : ['build'];
-  const args = [...verb, '-v', '-mod=readonly', '-trimpath', `-p=${jobs}`, `-ldflags=${linkerFlags}`, '-o', partial];
+  const { tags = [] } = program.go?.set ?? {};
+  const tagged = tags.length === 0 ? [] : [`-tags=${tags.join(',')}`];
+  const args = [
+    ...verb,
+    ...tagged,
+    '-v',
+    '-mod=readonly',
+    '-trimpath',
+    `-p=${jobs}`,
+    `-ldflags=${linkerFlags}`,
+    '-o',
+    partial,
+  ];
 
   let fetched = 0;
   let compiled = 0;
