@@ -70,12 +70,18 @@ describe('scaling of a HostedControlPlane', () => {
 
   test('requests in flight add an API server, and their end removes it', async () => {
     const client = connect(await configOfKubeconfig(await cluster.secret('demo-kubeconfig', 'value')));
+    const published = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
     const load = new AbortController();
     const { signal } = load;
     const requests = Array.from({ length: 100 }, async () => {
-      while (!signal.aborted) await client.list(ConfigMap, { signal }).catch(() => undefined);
+      while (!signal.aborted) {
+        await client.list(ConfigMap, { signal }).catch(() => undefined);
+        await client.get(ConfigMap, published, { signal }).catch(() => undefined);
+      }
     });
     try {
+      const latency = 'control_plane_autoscaling_latency_seconds{namespace="team",name="demo"}';
+      await until('the latency is measured', () => figure(latency) > 0);
       const { status } = await cluster.until('a second API server is ready', (object) => {
         return object.spec.replicas === 2 && object.status?.readyReplicas === 2 && reasonOf(object) === 'AtMaximum';
       });

@@ -105,7 +105,9 @@ export class Autoscaler {
   observe(key: ObjectKey, autoscaled: Autoscaled): void {
     const id = idOf(key);
     const known = this.#entries.get(id);
-    if (known) known.autoscaled = autoscaled;
+    // Another object of the same name starts again.
+    const isSame = known?.autoscaled.plane.owner.uid === autoscaled.plane.owner.uid;
+    if (known && isSame) known.autoscaled = autoscaled;
     else this.#entries.set(id, { key, autoscaled, samples: new Map() });
     this.#schedule.add(id);
   }

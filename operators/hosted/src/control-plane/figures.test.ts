@@ -59,6 +59,8 @@ test('a control plane has its figures, and causes no requests for them', async (
   assert.equal(lost.get('control_plane_blocked{phase="EtcdClusterReady",reason="QuorumLost"}'), 1);
   assert.equal(lost.get('control_plane_etcd_members{state="ready"}'), 1);
   assert.equal(lost.get('control_plane_condition{condition="Ready"}'), 0);
+  const kubeconfig = 'control_plane_certificate_expiration_timestamp_seconds{certificate="kubeconfig"}';
+  assert.equal(lost.get(kubeconfig), series.get(kubeconfig), 'also of phases that were not reached');
   workloads.ready.clear();
   await workloads.refresh();
   await untilReady(client);

@@ -38,6 +38,8 @@ export class HostedMetrics {
   readonly #apiServers: ObjectGauge;
   readonly #etcdMembers: ObjectGauge;
   readonly #expirations: ObjectGauge;
+  /** By control plane: a reconcile that does not reach a certificate does not change its expiration. */
+  readonly #expiresAt = new Map<string, ReadonlyMap<string, number>>();
   readonly #ready: TimingFamily;
   readonly #phases: TimingFamily;
   readonly #errors: Counter;
@@ -78,7 +80,9 @@ export class HostedMetrics {
     this.#apiServers.replace(id, by('state', Object.entries(apiServers)));
     if (etcdMembers) this.#etcdMembers.replace(id, by('state', Object.entries(etcdMembers)));
     if (!expirations) return;
-    const seconds = Array.from(expirations, ([name, atMs]) => [name, Math.floor(atMs / 1_000)] as const);
+    const known = new Map([...(this.#expiresAt.get(id) ?? []), ...expirations]);
+    this.#expiresAt.set(id, known);
+    const seconds = Array.from(known, ([name, atMs]) => [name, Math.floor(atMs / 1_000)] as const);
     this.#expirations.replace(id, by('certificate', seconds));
   }
 
@@ -87,6 +91,7 @@ export class HostedMetrics {
     const id = idOf(key);
     const all = [this.#conditions, this.#blocked, this.#info, this.#apiServers, this.#etcdMembers, this.#expirations];
     for (const gauge of all) gauge.remove(id);
+    this.#expiresAt.delete(id);
   }
 
   phaseTook(phase: string, seconds: number): void {
