@@ -25,6 +25,8 @@ export const movedAnnotation = `clusterctl.${clusterApiGroup}/delete-for-move`;
 export const annotations = {
   /** On HostedControlPlanes: the version of the rendering, so that an upgrade of the operator does not roll out pods. */
   rendering: `${own}/rendering`,
+  /** On HostedControlPlanes: the last spec.version whose change adopted the newest rendering, so that a user can go back meanwhile. */
+  adopted: `${own}/adopted-for-version`,
   /** On HostedControlPlanes: the order in which `hangar hosted roll-out` changes the rendering, as an integer. Lowest first, by default 0. */
   wave: `${own}/wave`,
   /** On HostedControlPlanes: the name that its objects are named after. */

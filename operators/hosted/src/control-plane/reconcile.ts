@@ -186,7 +186,10 @@ async function begin({
   const name = nameOf(object, cluster);
   if (isFault(name)) return name;
   const noted = object.metadata.annotations?.[annotations.rendering];
-  const isUpgrade = object.status?.version !== undefined && object.status.version !== object.spec.version;
+  const isUpgrade =
+    object.status?.version !== undefined &&
+    object.status.version !== object.spec.version &&
+    object.metadata.annotations?.[annotations.adopted] !== object.spec.version;
   const version = noted === undefined || isUpgrade ? newestOf(world.renderings) : noted;
   const rendering = world.renderings.get(version);
   if (!rendering) {
@@ -206,6 +209,7 @@ async function begin({
     [annotations.rendering]: version,
     [annotations.clusterName]: name,
     ...(isByDefault ? { [annotations.exposure]: plane.exposure } : {}),
+    ...(isUpgrade ? { [annotations.adopted]: object.spec.version } : {}),
   };
   const isNoted =
     hasFinalizer(object, finalizer) &&

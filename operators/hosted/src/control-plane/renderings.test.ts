@@ -104,3 +104,23 @@ test('a change of spec.version adopts the newest rendering', async () => {
   const { metadata } = await complete(client, '2');
   assert.equal(metadata.annotations![annotations.rendering], '2');
 });
+
+test('a user can go back to the previous rendering while an upgrade is in progress', async () => {
+  await using platform = await startTestPlatform({ renderings: both });
+  platform.start();
+  const { client, workloads } = platform;
+  await create(client);
+  await complete(client, '2');
+  await adopt(client, '1');
+  await complete(client, '1');
+  workloads.holdBack = /apiserver/;
+  await client.patch(HostedControlPlane, key, { type: 'merge', body: { spec: { version: 'v1.36.4' } } });
+  await untilReason(client, 'APIServerDeploymentsReady', 'DeploymentRollingOut');
+  assert.deepEqual(await labelsOf(client), ['2', '2']);
+  await adopt(client, '1');
+  workloads.holdBack = undefined;
+  await workloads.refresh();
+  const { status } = await complete(client, '1');
+  assert.equal(status!.version, 'v1.36.4');
+  assert.deepEqual(await labelsOf(client), [undefined, undefined]);
+});
