@@ -7,16 +7,22 @@ import type { Client } from '@hangar/client';
 import { Pod } from '@hangar/client/kinds/core-v1';
 import { Event } from '@hangar/client/kinds/events-v1';
 import { sleep, systemClock } from '@hangar/core';
-import { findCondition } from '@hangar/runtime';
+import { findCondition, isConditionTrue } from '@hangar/runtime';
 import { clusterNameLabel, HostedControlPlane } from '../api/index.ts';
 import type { AutoscalingSpec } from '../api/index.ts';
 import { namespace, startTestPlatform } from '../testing/platform.ts';
+import type { TestPlatform } from '../testing/platform.ts';
 import { until, untilReady, untilReason } from '../testing/until.ts';
 import type { ScrapeTarget } from './scrape.ts';
 
 const key = { namespace, name: 'demo' };
 const patch = (client: Client, body: object) => client.patch(HostedControlPlane, key, { type: 'merge', body });
 const reasonOf = ({ status }: HostedControlPlane) => findCondition(status?.conditions, 'AutoscalingActive')?.reason;
+
+const isReady = ({ status, metadata }: HostedControlPlane) =>
+  isConditionTrue(status?.conditions, 'Ready') && status?.observedGeneration === metadata.generation;
+/** Events are written later. */
+const objectWrites = ({ writes }: TestPlatform) => writes.filter((one) => !one.includes('/events'));
 
 /** API servers whose load the test sets. */
 class Servers {
@@ -69,13 +75,13 @@ test('a load adds API servers, its end removes them, and a stable number causes 
   const up = await until(client, 'demo', ({ spec: { replicas } }) => replicas === 3);
   const owner = up.metadata.managedFields?.find(({ manager }) => manager === 'hangar-hosted-autoscaler');
   assert.deepEqual(owner?.fieldsV1, { 'f:spec': { 'f:replicas': {} } });
-  const { status } = await until(client, 'demo', (one) => reasonOf(one) !== 'ScalingUp' && one.status?.replicas === 3);
+  const { status } = await until(client, 'demo', (one) => reasonOf(one) === 'WithinBounds' && isReady(one));
   assert.equal(status!.autoscaling!.desiredReplicas, 3);
   assert.equal(status!.autoscaling!.lastScaleLoad!.inFlightRequests, '25');
   await servers.measured(3);
   platform.forget();
   await servers.measured(10);
-  assert.deepEqual(platform.writes, []);
+  assert.deepEqual(objectWrites(platform), []);
   const figures = operator.metrics.text();
   assert.match(figures, /autoscaling_replicas\{namespace="team",name="demo",state="recommended"\} 3/);
   assert.match(figures, /autoscaling_in_flight_requests\{namespace="team",name="demo"\} 25/);
@@ -114,11 +120,12 @@ test('without measurements only bounds apply, the condition has the error, and a
   const { status: active, message } = findCondition(status!.conditions, 'AutoscalingActive')!;
   assert.equal(active, 'False');
   assert.match(message, /^Pod "demo-apiserver-a" cannot be measured: connect ECONNREFUSED/);
+  await until(client, 'demo', isReady);
   await servers.measured(3);
   platform.forget();
   servers.failure = new Error('another error');
   await servers.measured(10);
-  assert.deepEqual(platform.writes, []);
+  assert.deepEqual(objectWrites(platform), []);
   await client.subresource('scale').patch(HostedControlPlane, key, { type: 'merge', body: { spec: { replicas: 9 } } });
   await until(client, 'demo', ({ spec: { replicas } }) => replicas === 4);
   servers.failure = undefined;
@@ -153,4 +160,27 @@ test('without spec.autoscaling, or paused, nothing is measured, and nothing rema
   const { status } = await until(client, 'demo', (one) => reasonOf(one) === undefined);
   assert.equal(status!.autoscaling, undefined);
   assert.ok(!operator.metrics.text().includes('autoscaling_replicas{'));
+});
+
+test('while etcd lacks members, the number does not change', async () => {
+  const servers = new Servers();
+  servers.inFlight = 15;
+  const spec = { minReplicas: 1, maxReplicas: 4, targetInFlightRequests: 10, ...quick };
+  await using scaled = await startScaled(servers, spec);
+  const { client, platform } = scaled;
+  const { workloads } = platform;
+  const replicas = async () => (await client.get(HostedControlPlane, key)).spec.replicas;
+  await until(client, 'demo', (one) => one.spec.replicas === 2 && isReady(one));
+  workloads.ready.set('demo-etcd', 2);
+  await workloads.refresh();
+  await untilReason(client, 'EtcdClusterReady', 'MembersNotReady');
+  servers.inFlight = 35;
+  await servers.measured(10);
+  assert.equal(await replicas(), 2, 'none is added');
+  servers.inFlight = 1;
+  await servers.measured(15);
+  assert.equal(await replicas(), 2, 'none is removed');
+  workloads.ready.clear();
+  await workloads.refresh();
+  await until(client, 'demo', (one) => one.spec.replicas === 1 && isReady(one));
 });
