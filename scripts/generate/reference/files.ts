@@ -3,6 +3,7 @@
 import { tenantKind } from '../../../packages/server/src/tenancy/kind/definition.ts';
 import { retainedKind } from '../../../packages/server/src/tenancy/retained/kind.ts';
 import { definitions } from '../../../operators/controlplane/src/api/generated/index.ts';
+import { definitions as hostedDefinitions } from '../../../operators/hosted/src/api/generated/index.ts';
 import { describeCommands } from '../../../apps/cli/src/describe-commands.ts';
 import { flagGroups as controllerManagerFlags } from '../../../apps/controller-manager/src/options/flags.ts';
 import { frontDoorFlagGroups } from '../../../apps/hosted-operator/src/front-door/options.ts';
@@ -54,7 +55,12 @@ export function generateReference(): GeneratedFiles {
   const pages = new Map([
     [
       'docs/reference/kinds.md',
-      kindsPage(header, [...definitions, tenantKind().definition as never, retainedKind().definition as never]),
+      kindsPage(header, [
+        ...definitions,
+        ...hostedDefinitions,
+        tenantKind().definition as never,
+        retainedKind().definition as never,
+      ]),
     ],
     ['docs/reference/commands.md', commandsPage(header, serving, others, describeCommands())],
   ]);

@@ -17,7 +17,7 @@ export const kindsPage = (header: string, definitions: readonly CustomResourceDe
   [
     '# Kinds',
     `<!-- ${header} -->`,
-    'All of them are cluster-scoped, and have a status subresource with conditions. [Concepts](../concepts.md) explains their relations.',
+    'Kinds of hosted control planes are namespaced, all others are cluster-scoped. All except HostedControlPlaneTemplate have a status subresource with conditions. [Concepts](../concepts.md) explains their relations.',
     ...definitions.map(kindSection),
     '',
   ].join('\n\n');
