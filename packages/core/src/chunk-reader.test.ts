@@ -18,6 +18,15 @@ describe('a reader of chunks', () => {
     assert.equal(await reader.take(1), undefined);
   });
 
+  test('fills a buffer across chunks', async () => {
+    const reader = new ChunkReader(inPieces('ab', '', 'cde', 'f'));
+    const target = Buffer.alloc(4);
+    assert.equal(await reader.fill(target), true);
+    assert.equal(String(target), 'abcd');
+    assert.equal(String(await reader.take(1)), 'e');
+    assert.equal(await reader.fill(target), false);
+  });
+
   test('keeps the chunk that shows that more bytes follow', async () => {
     const reader = new ChunkReader(inPieces('', 'xy'));
     assert.equal(await reader.isEmpty(), false);

@@ -28,26 +28,21 @@ export interface FramePlace {
   readonly kind: FrameKind;
 }
 
-/** Returns the whole frame. */
-export function sealFrame({ dataKey, headerDigest }: FrameSeal, place: FramePlace, body: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(frameHeadBytes + body.length + tagBytes);
-  frame[0] = place.kind;
-  frame.writeUInt32LE(body.length, 1);
+/** Returns the frame in pieces, which are not copied into one buffer: memory that is not allocated is not collected late. */
+export function sealFrame({ dataKey, headerDigest }: FrameSeal, place: FramePlace, body: Uint8Array): Buffer[] {
+  const head = Buffer.alloc(frameHeadBytes);
+  head[0] = place.kind;
+  head.writeUInt32LE(body.length, 1);
   const context = contextOf(headerDigest, place);
-  if (dataKey === undefined) {
-    frame.set(body, frameHeadBytes);
-    frame.set(plainTag(context, body), frameHeadBytes + body.length);
-    return frame;
-  }
+  if (dataKey === undefined) return [head, Buffer.from(body), plainTag(context, body)];
   const cipher = createCipheriv(cipherName, dataKey, nonceOf(place.index));
   cipher.setAAD(context);
-  frame.set(cipher.update(body), frameHeadBytes);
+  const sealed = cipher.update(body);
   cipher.final();
-  frame.set(cipher.getAuthTag(), frameHeadBytes + body.length);
-  return frame;
+  return [head, sealed, cipher.getAuthTag()];
 }
 
-/** Returns the body; undefined if the frame is not the one that was sealed for this place. */
+/** Returns the body in a new buffer; undefined if the frame is not the one that was sealed for this place. */
 export function openFrame(
   { dataKey, headerDigest }: FrameSeal,
   place: FramePlace,
@@ -55,7 +50,7 @@ export function openFrame(
   tag: Buffer,
 ): Buffer | undefined {
   const context = contextOf(headerDigest, place);
-  if (dataKey === undefined) return timingSafeEqual(plainTag(context, body), tag) ? body : undefined;
+  if (dataKey === undefined) return timingSafeEqual(plainTag(context, body), tag) ? Buffer.from(body) : undefined;
   const decipher = createDecipheriv(cipherName, dataKey, nonceOf(place.index), { authTagLength: tagBytes });
   decipher.setAAD(context);
   decipher.setAuthTag(tag);

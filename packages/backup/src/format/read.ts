@@ -98,10 +98,11 @@ function dataKeyOf({ id, encryption }: Header, key: BackupKey | undefined): Buff
 
 async function* readPayload(reader: ChunkReader, seal: FrameSeal): AsyncGenerator<Uint8Array, void, void> {
   const digest = createHash('sha256');
+  const frame = Buffer.allocUnsafe(chunkBytesMax + tagBytes);
   let bytes = 0;
   try {
     for (let index = 0; ; index++) {
-      const { kind, body } = await readFrame(reader, seal, index);
+      const { kind, body } = await readFrame(reader, { seal, index, frame });
       if (kind === frameKinds.trailer) {
         if (!body.equals(encodeTrailer(index, bytes, digest.digest()))) throw corrupted('its trailer is wrong');
         if (!(await reader.isEmpty())) throw corrupted('data follows its trailer');
@@ -117,17 +118,18 @@ async function* readPayload(reader: ChunkReader, seal: FrameSeal): AsyncGenerato
   }
 }
 
+/** `frame` holds the bytes of one frame, and is used again. */
 async function readFrame(
   reader: ChunkReader,
-  seal: FrameSeal,
-  index: number,
+  { seal, index, frame }: { readonly seal: FrameSeal; readonly index: number; readonly frame: Buffer },
 ): Promise<{ kind: FrameKind; body: Buffer }> {
   const head = await taken(reader, frameHeadBytes);
   const [kind, length] = [head[0] as FrameKind, head.readUInt32LE(1)];
   const lengthMax = kind === frameKinds.trailer ? trailerBytes : chunkBytesMax;
   const isKnown = Object.values(frameKinds).includes(kind);
   if (!isKnown || length > lengthMax) throw corrupted(`chunk ${index} has no valid start`);
-  const sealed = await taken(reader, length + tagBytes);
+  const sealed = frame.subarray(0, length + tagBytes);
+  if (!(await reader.fill(sealed))) throw truncated();
   const body = openFrame(seal, { index, kind }, sealed.subarray(0, length), sealed.subarray(length));
   if (!body) throw corrupted(`the checksum of chunk ${index} is wrong`);
   return { kind, body };
@@ -143,9 +145,12 @@ async function decompressed(body: Buffer, index: number): Promise<Buffer> {
 
 async function taken(reader: ChunkReader, length: number): Promise<Buffer> {
   const bytes = await reader.take(length);
-  if (!bytes) throw new BackupError('Truncated', 'the backup is truncated: it stops before its trailer');
+  if (!bytes) throw truncated();
   return bytes;
 }
+
+const truncated = (): BackupError =>
+  new BackupError('Truncated', 'the backup is truncated: it stops before its trailer');
 
 const corrupted = (problem: string, options?: ErrorOptions): BackupError =>
   new BackupError('Corrupted', `the backup is corrupted: ${problem}`, options);

@@ -61,9 +61,9 @@ export async function* writeContainer(
     const compressed = compression === 'zstd' ? await compress(chunk) : undefined;
     const isSmaller = compressed !== undefined && compressed.length < chunk.length;
     const kind = isSmaller ? frameKinds.compressed : frameKinds.stored;
-    yield sealFrame(seal, { index: index++, kind }, isSmaller ? compressed : chunk);
+    yield* sealFrame(seal, { index: index++, kind }, isSmaller ? compressed : chunk);
   }
-  yield sealFrame(seal, { index, kind: frameKinds.trailer }, encodeTrailer(index, bytes, digest.digest()));
+  yield* sealFrame(seal, { index, kind: frameKinds.trailer }, encodeTrailer(index, bytes, digest.digest()));
 }
 
 export function encodeTrailer(chunks: number, bytes: number, digest: Uint8Array): Buffer {
