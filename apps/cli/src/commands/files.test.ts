@@ -201,6 +201,66 @@ describe('backup and restore', () => {
   });
 });
 
+describe('encrypted backups', () => {
+  const key = Buffer.alloc(32, 7).toString('base64');
+
+  test('are restored with their key only', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    const content = { metadata: { namespace: 'default', name: 'kept' }, data: { text: 'a visible text' } };
+    await world.fleet.clientOf('demo').create(ConfigMap, content);
+    await writeFile(join(world.folder, 'key'), `${key}\n`);
+    await writeFile(join(world.folder, 'other'), Buffer.alloc(32, 8).toString('hex'));
+    const taken = await world.run('backup', 'demo', '-o', 'demo.backup', '--key-file', 'key');
+    assert.equal(taken.code, 0, taken.err);
+    const bytes = await readFile(join(world.folder, 'demo.backup'));
+    assert.match(bytes.toString('latin1'), /^HANGAR-BACKUP-1\n/);
+    assert.ok(!bytes.includes('a visible text'));
+    const restore = (...words: string[]) => world.run('restore', 'copy', '-f', 'demo.backup', '--no-wait', ...words);
+    assert.match((await restore()).err, /is encrypted with key [0-9a-f]{16}, and no key is given\n.*--key-file FILE/);
+    assert.match((await restore('--key-file', 'other')).err, /and the given key is [0-9a-f]{16}\n/);
+    await writeFile(join(world.folder, 'cut'), bytes.subarray(0, -1));
+    const cut = await world.run('restore', 'copy', '-f', 'cut', '--no-wait', '--key-file', 'key');
+    assert.match(cut.err, /"cut": the backup is truncated/);
+    assert.equal((await world.client.list(ControlPlane)).items.length, 1, 'nothing was restored');
+    const restored = await restore('--key-file', 'key');
+    assert.equal(restored.code, 0, restored.err);
+    const found = await world.fleet.clientOf('copy').get(ConfigMap, { namespace: 'default', name: 'kept' });
+    assert.deepEqual((found as ApiObject & { data: unknown }).data, { text: 'a visible text' });
+  });
+
+  test('are not replaced by one without encryption, and keys are checked first', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    await writeFile(join(world.folder, 'key'), key);
+    await writeFile(join(world.folder, 'short'), 'c2hvcnQ=');
+    await world.run('backup', 'demo', '-o', 'plain.backup');
+    const plain = await world.run('restore', 'copy', '-f', 'plain.backup', '--no-wait', '--key-file', 'key');
+    assert.match(plain.err, /"plain\.backup" is not encrypted, but a key is given/);
+    const short = await world.run('backup', 'demo', '-o', 'x', '--key-file', 'short');
+    assert.equal(short.code, 2);
+    assert.match(short.err, /key file "short": a backup key is 32 bytes .*, but it has 5 bytes/);
+    assert.match((await world.run('backup', 'demo', '-o', 'x', '--key-file', 'absent')).err, /"absent" cannot be read/);
+    await assert.rejects(stat(join(world.folder, 'x')), { code: 'ENOENT' });
+  });
+
+  test('in S3 need credentials and a whole address', async () => {
+    await using world = await openTestWorld();
+    const none = await world.run('backup', 'demo', '-o', 's3://bucket/demo');
+    assert.equal(none.code, 1);
+    assert.match(none.err, /no credentials for S3\n.*set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/);
+    const env = { ...world.env, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
+    for (const address of ['s3://bucket', 's3://bucket/x/', 's3://b/x', 's3://bucket/../x']) {
+      const { code, err } = await world.runIn({ env }, 'restore', 'copy', '-f', address);
+      assert.equal(code, 2, err);
+    }
+    const endpoint = ['--s3-endpoint', 'example.com'];
+    const { code, err } = await world.runIn({ env }, 'restore', 'copy', '-f', 's3://bucket/x', ...endpoint);
+    assert.equal(code, 2);
+    assert.match(err, /must have the form https:\/\/HOST/);
+  });
+});
+
 describe('version', () => {
   test('is of both, and no error without a server', async () => {
     await using world = await openTestWorld({ isBare: true });
