@@ -113,6 +113,14 @@ describe('a container', () => {
     assert.ok((await written(random)).length < random.length + 1_000);
   });
 
+  test('compresses again after chunks that do not become smaller', async () => {
+    const random = Buffer.from(seededRandom(5).bytes(1_000));
+    const mixed = Buffer.concat([random, Buffer.alloc(40_000, 'repeat')]);
+    const container = await written(mixed, { chunkBytes: 1_000 });
+    assert.ok(container.length < 15_000, String(container.length));
+    assert.ok((await read(container)).equals(mixed));
+  });
+
   test('encrypts: the payload is not in it, and two containers of one payload differ', async () => {
     const payload = Buffer.from('a secret that must not be in the file');
     const random = seededRandom(9);

@@ -25,6 +25,8 @@ const compress = promisify(zstdCompress);
 
 /** Bytes of the payload in one chunk, at most. */
 export const chunkBytesMax = 1024 * 1024;
+/** Distance between attempts to compress, in chunks, after a chunk that did not become smaller. */
+const attemptInterval = 8;
 export const trailerBytes = 16 + digestBytes;
 
 export interface WriteOptions {
@@ -54,16 +56,23 @@ export async function* writeContainer(
 
   const seal: FrameSeal = { dataKey, headerDigest };
   const digest = createHash('sha256');
-  let [index, bytes] = [0, 0];
+  let [index, bytes, nextAttempt] = [0, 0, 0];
   for await (const chunk of inChunks(payload, chunkBytes)) {
     digest.update(chunk);
     bytes += chunk.length;
-    const compressed = compression === 'zstd' ? await compress(chunk) : undefined;
-    const isSmaller = compressed !== undefined && compressed.length < chunk.length;
-    const kind = isSmaller ? frameKinds.compressed : frameKinds.stored;
-    yield* sealFrame(seal, { index: index++, kind }, isSmaller ? compressed : chunk);
+    const compressed = compression === 'zstd' && index >= nextAttempt ? await smaller(chunk) : undefined;
+    // Encrypted values do not compress: most attempts in a stream of them are left out.
+    if (!compressed && index >= nextAttempt) nextAttempt = index + attemptInterval;
+    const kind = compressed ? frameKinds.compressed : frameKinds.stored;
+    yield* sealFrame(seal, { index: index++, kind }, compressed ?? chunk);
   }
   yield* sealFrame(seal, { index, kind: frameKinds.trailer }, encodeTrailer(index, bytes, digest.digest()));
+}
+
+/** Returns the compressed chunk; undefined if it is not smaller. */
+async function smaller(chunk: Buffer): Promise<Buffer | undefined> {
+  const compressed = await compress(chunk);
+  return compressed.length < chunk.length ? compressed : undefined;
 }
 
 export function encodeTrailer(chunks: number, bytes: number, digest: Uint8Array): Buffer {
