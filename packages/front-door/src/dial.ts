@@ -1,7 +1,6 @@
 /** Connects to one of several backends. */
 
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Clock } from '@hangar/core';
 import type { Backend } from './routes.ts';
 
@@ -33,8 +32,7 @@ function attempt(
   { timeoutMs, keepAliveMs, clock, signal }: DialOptions,
 ): Promise<Socket | undefined> {
   return new Promise((resolve) => {
-    const keepAlive = { keepAlive: true, keepAliveInitialDelay: keepAliveMs };
-    const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, ...keepAlive });
+    const socket = new Socket({ allowHalfOpen: true });
     const settle = (result: Socket | undefined): void => {
       timer.cancel();
       signal.removeEventListener('abort', fail);
@@ -46,6 +44,12 @@ function attempt(
     const timer = clock.after(timeoutMs, fail);
     signal.addEventListener('abort', fail, { once: true });
     socket.once('error', fail);
-    socket.once('connect', () => settle(socket));
+    socket.once('connect', () => settle(socket.setNoDelay(true).setKeepAlive(true, keepAliveMs)));
+    try {
+      socket.connect({ host, port });
+    } catch {
+      // A port that is not one.
+      fail();
+    }
   });
 }

@@ -106,7 +106,8 @@ describe('a front door', () => {
     for (let i = 0; i < 2; i++) assert.equal(String(await allOf(door.tls('a.example'))), 'here');
     door.route('b.example', refuses);
     door.route('c.example');
-    for (const name of ['b', 'c']) {
+    door.route('d.example', { host: '127.0.0.1', port: 70_000 });
+    for (const name of ['b', 'c', 'd']) {
       assert.equal(await closed(door.tls(`${name}.example`)), 'ECONNRESET');
       assert.equal(door.metrics.value(results(name, 'backend-unreachable')), 1);
     }
@@ -151,6 +152,20 @@ describe('limits', () => {
     assert.equal(door.metrics.value(failures('handshake-limit')), 9);
     assert.equal(await closed(attackers[0]!), 'ECONNRESET');
     assert.equal(others[0]!.destroyed, false);
+  });
+
+  test('refused clients that do not close are limited, too', async () => {
+    await using door = await TestDoor.open({ limits: { handshakesMax: 2 } });
+    const refused = Array.from({ length: 3 }, () => door.connect());
+    for (const socket of refused) {
+      socket.write('GET / HTTP/1.1\r\n\r\n');
+      const response = new Promise((resolve) => socket.once('data', resolve));
+      await Promise.race([response, new Promise((resolve) => socket.once('close', resolve))]);
+    }
+    assert.deepEqual(
+      refused.map(({ bytesRead }) => bytesRead > 0),
+      [true, true, false],
+    );
   });
 
   test('connections are limited per route, per source and in total', async () => {

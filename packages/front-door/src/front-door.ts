@@ -66,6 +66,8 @@ export class FrontDoor {
   /** Connections that wait for a backend. */
   readonly #dialing = new Set<Socket>();
   readonly #trusted: BlockList;
+  /** Number of refused connections that are still open. */
+  #refused = 0;
   #turn = 0;
   #isCut = false;
   #onEmpty: (() => void) | undefined;
@@ -152,7 +154,7 @@ export class FrontDoor {
       leave();
       this.#metrics.failed(failure);
       if (failure === 'client-closed') socket.destroy();
-      else refuse(socket, response, clock);
+      else this.#refuse(socket, response);
       this.#settle();
     };
     const onEnd = (): void => fail('client-closed');
@@ -168,6 +170,15 @@ export class FrontDoor {
     // All clients behind a load balancer share its address: they are limited when they have a route.
     const source = isTrusted ? 'trusted proxies' : sourceOf(remoteAddress);
     this.#handshakes.add(handshake, source)?.fail('handshake-limit');
+  }
+
+  /** Clients that have not read their response are as many as handshakes. Others are reset. */
+  #refuse(socket: Socket, response: Buffer | string | undefined): void {
+    const { limits, clock } = this.#options;
+    if (this.#refused >= (limits?.handshakesMax ?? defaultLimits.handshakesMax)) return void socket.resetAndDestroy();
+    this.#refused += 1;
+    socket.once('close', () => (this.#refused -= 1));
+    refuse(socket, response, clock);
   }
 
   #greeted(handshake: Handshake, result: Exclude<GreetingResult, { kind: 'incomplete' }>, leave: () => void): void {

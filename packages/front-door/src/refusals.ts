@@ -34,7 +34,7 @@ export function refusalOf(failure: HandshakeFailure, reason?: NotTlsReason): Buf
 const lingerMs = 1_000;
 const lingerBytesMax = 64 * 1024;
 
-/** Sends the bytes and closes. Unread bytes would reset the connection before the client reads the response, so they are read. */
+/** Sends the bytes and closes, within a second. Unread bytes would reset the connection before the client reads the response, so they are read. */
 export function refuse(socket: Socket, bytes: Buffer | string | undefined, clock: Pick<Clock, 'after'>): void {
   if (bytes === undefined) return void socket.resetAndDestroy();
   const before = socket.bytesRead;
