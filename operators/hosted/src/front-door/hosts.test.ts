@@ -25,6 +25,12 @@ describe('a host name', () => {
     );
   });
 
+  test('is checked with the longest domain', () => {
+    const nested = { domains: ['example.com', 'hosted.example.com'] };
+    assert.equal(reasonOf('shop.hosted.example.com', 'team', nested), undefined);
+    assert.equal(reasonOf('shop.team.hosted.example.com', 'hosted', nested), 'HostNotAllowed');
+  });
+
   test('outside of the domains needs the permission of the operator', () => {
     const any = { ...settings, allowsAnyHost: true };
     for (const host of ['shop.example.org', 'nothosted.example.com']) {

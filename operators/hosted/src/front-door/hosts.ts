@@ -35,7 +35,8 @@ export function hostFault(host: string, namespace: string, { domains, allowsAnyH
   if (host.length > hostLengthMax) {
     return { reason: 'NameTooLong', message: `the host name ${host} is longer than ${hostLengthMax} characters` };
   }
-  const domain = domains.find((one) => host.endsWith(`.${one}`));
+  // The longest one: a domain can be below another.
+  const [domain] = domains.filter((one) => host.endsWith(`.${one}`)).sort((a, b) => b.length - a.length);
   if (domain === undefined) {
     if (allowsAnyHost && !domains.includes(host)) return undefined;
     return { reason: 'HostNotAllowed', message: `the host name ${host} is not below ${domains.join(' or ')}` };
