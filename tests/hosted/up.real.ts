@@ -1,12 +1,12 @@
 /**
  * `hangar up --hosted` as a user runs it: a HostedControlPlane with only a version and replicas becomes a control plane of real
- * components on this machine. It survives a crash of the server, `hangar down` ends all of its processes, and `hangar up` resumes it.
+ * components on this machine, at the front door of the server. It survives a crash of the server, `hangar down` ends all of its processes, and `hangar up` resumes it.
  */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -32,6 +32,8 @@ describe('hangar up --hosted', () => {
   let folder: string;
   let dataFolder: string;
   let port: number;
+  /** Of the front door. */
+  let doorPort: number;
   let kubectlPath: string;
 
   const hangar = async (...args: readonly string[]): Promise<string> => {
@@ -43,7 +45,7 @@ describe('hangar up --hosted', () => {
     return stdout;
   };
   const up = (...args: readonly string[]): Promise<string> =>
-    hangar('up', '--detach', '--no-demo', `--port=${port}`, ...args);
+    hangar('up', '--detach', '--no-demo', `--port=${port}`, `--front-door-listen=127.0.0.1:${doorPort}`, ...args);
   const kubectl = (kubeconfig: string, ...args: readonly string[]): Promise<string> =>
     run(kubectlPath, [`--kubeconfig=${kubeconfig}`, ...args]).then(({ stdout }) => stdout);
   const management = (...args: readonly string[]): Promise<string> =>
@@ -99,7 +101,7 @@ describe('hangar up --hosted', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hangar-up-'));
     dataFolder = join(folder, 'data');
-    [port] = (await freePorts(1)) as [number];
+    [port, doorPort] = (await freePorts(2)) as [number, number];
     kubectlPath = await tool('kubectl');
     // Command lines of all programs contain the folder, so that a leftover is found.
     await mkdir(join(folder, 'bin'));
@@ -117,7 +119,13 @@ describe('hangar up --hosted', () => {
     await management('apply', `--filename=${file}`);
     await management('wait', '--for=condition=Ready', 'hostedcontrolplane/first', '--timeout=180s');
     await hangar('hosted', 'kubeconfig', 'first', '--output=first.kubeconfig');
-    assert.match(await hangar('hosted', 'list'), /^default +first +v1\.36\.4 +True +1\/1 +https:\/\/127\.0\.0\.1:/m);
+    const host = 'first.default.hosted.localhost';
+    const row = new RegExp(`^default +first +v1\\.36\\.4 +True +1/1 +https://${host}:${doorPort} `, 'm');
+    assert.match(await hangar('hosted', 'list'), row);
+    // The name is not in DNS: clients connect to the address, and the name is the TLS server name.
+    const kubeconfig = await readFile(join(folder, 'first.kubeconfig'), 'utf8');
+    assert.match(kubeconfig, new RegExp(`server: https://127\\.0\\.0\\.1:${doorPort}`));
+    assert.match(kubeconfig, new RegExp(`tls-server-name: "?${host}`));
     // The objects in the cluster are those of the newest rendering.
     assert.equal(await hangar('hosted', 'diff', '--all'), '');
     assert.match(await hosted('version'), /Server Version: v1\.36\.4/);

@@ -17,7 +17,10 @@ export async function hostedOf(
 ): Promise<ServicesOptions['hosted']> {
   const { isOn, binDirs, frontDoor } = hosted;
   const folder = join(dataDirectory, 'hosted');
-  if (!(isOn ?? existsSync(folder))) return undefined;
+  if (!(isOn ?? existsSync(folder))) {
+    if (frontDoor) throw new UsageError('--front-door-listen needs --hosted');
+    return undefined;
+  }
   if (process.platform !== 'linux') throw new UsageError('hosted control planes need Linux: use --hosted=false');
   const [module, { Programs }] = await Promise.all([
     import('../services/hosted/index.ts'),

@@ -104,6 +104,8 @@ test('hangar up --hosted without the programs names them and the ways to get the
   };
   assert.equal(await hostedOf(options(), env), undefined);
   assert.equal(await hostedOf(options('--bare'), env), undefined);
+  const door = options('--front-door-listen=:7443');
+  await assert.rejects(hostedOf(door, env), /--front-door-listen needs --hosted/);
   const isExplained = (way: RegExp) => (error: Error) => {
     assert.ok(error instanceof UsageError);
     assert.match(
