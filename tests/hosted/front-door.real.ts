@@ -193,6 +193,10 @@ describe('hangar front-door', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     await createBackend((server.address() as AddressInfo).port);
+    // No kubelet confirms that it has stopped.
+    stack.defer(() =>
+      cluster.client.delete(Pod, { namespace, name: 'proxied' }, { gracePeriodSeconds: 0 }).then(() => {}),
+    );
     const [listen = 0] = await freePorts(1);
     const args = ['--backend-proxy-protocol=v2', '--drain-timeout=1'];
     const other = await startFrontDoorProcess({ kubeconfig: cluster.kubeconfig, port: listen, args });
@@ -231,7 +235,7 @@ describe('hangar front-door', () => {
     const labels = { 'cluster.x-k8s.io/cluster-name': 'proxied', 'app.kubernetes.io/component': 'kube-apiserver' };
     const ports = [{ name: 'api', containerPort }];
     const containers = [{ name: 'test', image: 'example.com/test:1', ports }];
-    // No kubelet runs it: its status stays as it is set here.
+    // No kubelet runs it, so its status stays as it is set here.
     await client.create(Pod, { metadata: { ...key, labels }, spec: { nodeName: 'no-such-node', containers } });
     const conditions = [{ type: 'Ready', status: 'True' }];
     const status = { podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }], conditions };
