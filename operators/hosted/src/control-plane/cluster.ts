@@ -60,9 +60,13 @@ export function nameOf(object: HostedControlPlane, cluster: ClusterObject | unde
       message: `the objects of the control plane are named after ${noted}, but the Cluster is ${name}`,
     };
   }
-  if (name.length <= nameLengthMax) return name;
-  return {
-    reason: 'NameTooLong',
-    message: `the name ${JSON.stringify(name)} is longer than ${nameLengthMax} characters`,
-  };
+  if (name.length > nameLengthMax) {
+    const message = `the name ${JSON.stringify(name)} is longer than ${nameLengthMax} characters`;
+    return { reason: 'NameTooLong', message };
+  }
+  if (name.includes('.')) {
+    const message = `the name ${JSON.stringify(name)} has a dot, which names of Services cannot have: create the object with another name`;
+    return { reason: 'InvalidName', message };
+  }
+  return name;
 }

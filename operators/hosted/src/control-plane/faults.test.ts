@@ -170,11 +170,12 @@ describe('the spec', () => {
       await untilReady(client);
     }));
 
-  test('a name that is too long for derived names is refused', () =>
+  test('a name that is too long for derived names, or has a dot, is refused', () =>
     withPlatform(async ({ client }) => {
-      const name = 'n'.repeat(48);
-      await create(client, {}, name);
-      await untilReason(client, 'Ready', 'NameTooLong', name);
+      for (const [name, reason] of Object.entries({ ['n'.repeat(48)]: 'NameTooLong', 'team.demo': 'InvalidName' })) {
+        await create(client, {}, name);
+        await untilReason(client, 'Ready', reason, name);
+      }
     }));
 
   test('the token of an audit webhook must exist in the namespace', () =>
