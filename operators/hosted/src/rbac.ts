@@ -11,8 +11,12 @@ export const hostedRules: readonly PolicyRule[] = [
   { apiGroups: [group], resources: ['hostedcontrolplanes/status'], verbs: ['patch'] },
   // Owning objects that block the deletion of their owner, where the server checks it (OwnerReferencesPermissionEnforcement).
   { apiGroups: [group], resources: ['hostedcontrolplanes/finalizers'], verbs: ['update'] },
-  { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
-  { apiGroups: [''], resources: ['services', 'configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+  {
+    apiGroups: [''],
+    resources: ['secrets', 'configmaps'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
+  { apiGroups: [''], resources: ['services'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   { apiGroups: [''], resources: ['nodes'], verbs: ['list'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['list', 'delete'] },
   { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get', 'patch'] },

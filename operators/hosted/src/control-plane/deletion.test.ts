@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { find } from '@hangar/client';
-import type { Client } from '@hangar/client';
+import type { ApiObject, Client } from '@hangar/client';
 import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { Event } from '@hangar/client/kinds/events-v1';
-import { Pod } from '@hangar/client/kinds/core-v1';
+import { ConfigMap, Pod, Secret, Service } from '@hangar/client/kinds/core-v1';
+import { NetworkPolicy } from '@hangar/client/kinds/networking-v1';
+import { PodDisruptionBudget } from '@hangar/client/kinds/policy-v1';
 import { findCondition, hasFinalizer, isControlledBy } from '@hangar/runtime';
 import { annotations, clusterNameLabel, finalizer, HostedControlPlane, movedAnnotation } from '../api/index.ts';
 import { Cluster, installClusterApi } from '../testing/cluster-api.ts';
@@ -253,4 +255,31 @@ test('the finalizer is added to objects of an earlier operator', async () => {
   const { metadata } = await untilObject(client, HostedControlPlane, 'demo', (one) => hasFinalizer(one, finalizer));
   assert.deepEqual(metadata.finalizers, ['example.com/other', finalizer]);
   assert.equal(metadata.annotations?.[annotations.rendering], '1');
+});
+
+test('a control plane that is created again at once gets new authorities; those of users stay', async () => {
+  await using platform = await startTestPlatform();
+  const { client } = platform;
+  const authority = async () => (await client.get(Secret, { namespace, name: 'demo-ca' })).data!['tls.crt'];
+  await ready(platform);
+  const before = await authority();
+  const labels = { [clusterNameLabel]: 'demo' };
+  await client.create(Secret, { metadata: { namespace, name: 'of-the-user', labels } });
+  for (let round = 0; round < 3; round++) {
+    await client.delete(HostedControlPlane, key);
+    await untilGone(client);
+    const { items } = await client.list(Secret, { namespace });
+    assert.deepEqual(
+      items.map(({ metadata }) => metadata.name),
+      ['of-the-user'],
+    );
+    assert.equal(await find(client, ConfigMap, { namespace, name: 'demo-ca-bundle' }), undefined);
+    // The garbage collector deletes these later.
+    await client.deleteCollection<ApiObject>(Service, { namespace });
+    await client.deleteCollection<ApiObject>(PodDisruptionBudget, { namespace });
+    await client.deleteCollection<ApiObject>(NetworkPolicy, { namespace });
+    await create(client);
+    await untilReady(client);
+    assert.notEqual(await authority(), before);
+  }
 });

@@ -1,7 +1,7 @@
 /**
  * Deletes the workloads of a HostedControlPlane in their order: kube-controller-manager and kube-scheduler, then kube-apiserver, then
- * etcd. An API server without etcd uses its whole grace period, so each stage waits until the pods of the previous one are gone. Then the
- * finalizer is removed, and the garbage collector deletes the other objects.
+ * etcd. An API server without etcd uses its whole grace period, so each stage waits until the pods of the previous one are gone. Then
+ * Secrets and ConfigMaps are deleted, the finalizer is removed, and the garbage collector deletes the other objects.
  *
  * A deletion of the object in the foreground and the deletion of its namespace delete all objects at the same time. API servers whose etcd
  * is being deleted then get a short grace period.
@@ -12,7 +12,7 @@
 
 import type { Kind } from '@hangar/client';
 import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
-import { Pod } from '@hangar/client/kinds/core-v1';
+import { ConfigMap, Pod, Secret } from '@hangar/client/kinds/core-v1';
 import { asError, hasCode } from '@hangar/core';
 import { dropFinalizer, hasFinalizer, isBeingDeleted, isControlledBy } from '@hangar/runtime';
 import type { Result } from '@hangar/runtime';
@@ -69,7 +69,28 @@ export async function deleteInOrder(deletion: Deletion): Promise<Result | void> 
       throw error;
     }
   }
+  await deleteOwned(deletion, Secret);
+  await deleteOwned(deletion, ConfigMap);
   await release(deletion);
+}
+
+/**
+ * Deletes the Secrets or ConfigMaps of the object. If the garbage collector deleted them later, a new object of the same name could find
+ * its predecessor's authorities, use them, and lose them. Those of users have no owner and stay.
+ */
+async function deleteOwned<T extends Secret | ConfigMap>(deletion: Deletion, kind: Kind<T>): Promise<void> {
+  const { client, world, signal, hostedControlPlane } = deletion;
+  const { namespace } = hostedControlPlane.metadata;
+  const labelSelector = { [clusterNameLabel]: planeName(deletion).name };
+  const { items } = await client.list(kind, { namespace, labelSelector, signal });
+  const owned = items.filter((one) => isControlledBy(one, hostedControlPlane) && !isBeingDeleted(one));
+  for (const { metadata } of owned) {
+    const { name, uid, resourceVersion } = metadata;
+    const preconditions = { uid: uid!, resourceVersion: resourceVersion! };
+    await world.writes.make(`delete-${kind.kind.toLowerCase()}`, () =>
+      client.delete(kind, { namespace, name: name! }, { preconditions, signal }),
+    );
+  }
 }
 
 const release = ({ world, client, signal, hostedControlPlane }: Deletion): Promise<void> =>
