@@ -12,11 +12,11 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { zstdCompress } from 'node:zlib';
-import { systemRandom } from '@hangar/core';
+import { assert, systemRandom } from '@hangar/core';
 import type { Random } from '@hangar/core';
 import { frameKinds, sealFrame } from './frame.ts';
 import type { FrameSeal } from './frame.ts';
-import { digestBytes, digestOf, encodeHeader, keyContext, magic } from './header.ts';
+import { digestBytes, digestOf, encodeHeader, headerBytesMax, keyContext, magic } from './header.ts';
 import type { BackupManifest, Compression, Header } from './header.ts';
 import { keyBytes, wrapKey } from './key.ts';
 import type { BackupKey } from './key.ts';
@@ -51,6 +51,7 @@ export async function* writeContainer(
   const encryption = key && { keyId: key.id, wrappedKey: wrapKey(key, dataKey!, keyContext(id), random) };
   const header: Header = { id, manifest, compression, ...(encryption && { encryption }) };
   const encoded = encodeHeader(header);
+  assert(encoded.length <= headerBytesMax, 'the manifest of a backup is too long');
   const headerDigest = digestOf(encoded);
   yield Buffer.concat([magic, uint32(encoded.length), encoded, headerDigest]);
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { parseS3Address, s3Environment } from './s3-address.ts';
 import { connectionError, responseError } from './s3-errors.ts';
@@ -82,6 +84,42 @@ describe('errors of S3', () => {
     assert.equal(connectionError(failed, certificate).isRetryable, false);
     assert.match(connectionError(failed, certificate).message, /set the CA of the server/);
     assert.equal(connectionError(failed, new Error('socket hang up')).isRetryable, true);
+  });
+});
+
+describe('a long body', () => {
+  const body = async function* (): AsyncGenerator<Uint8Array, void, void> {
+    yield Buffer.alloc(3 * 1024 * 1024);
+  };
+
+  /** A server that answers after the head of a request and closes the connection. */
+  async function refusing(answer: string): Promise<{ endpoint: string; bodyBytes: () => number; close(): void }> {
+    let bodyBytes = 0;
+    const server = createServer((socket) => {
+      let isAnswered = false;
+      socket.on('error', () => {});
+      socket.on('data', (piece) => {
+        if (isAnswered) bodyBytes += piece.length;
+        else if (piece.includes('\r\n\r\n')) {
+          isAnswered = true;
+          socket.end(answer);
+        }
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return { endpoint, bodyBytes: () => bodyBytes, close: () => server.close() };
+  }
+
+  test('is not sent to a server that refuses it, and the refusal is reported', async () => {
+    const xml = '<Error><Code>ExpiredToken</Code></Error>';
+    const head = `HTTP/1.1 403 Forbidden\r\ncontent-length: ${xml.length}\r\nconnection: close\r\n\r\n`;
+    const server = await refusing(`${head}${xml}`);
+    const storage = s3Storage({ bucket: 'bucket', credentials, endpoint: server.endpoint });
+    await assert.rejects(storage.upload('key', body()), { code: 'CredentialsExpired' });
+    assert.equal(server.bodyBytes(), 0);
+    storage.close();
+    server.close();
   });
 });
 
