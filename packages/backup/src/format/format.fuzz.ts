@@ -29,20 +29,22 @@ export async function fuzz(random: Random): Promise<void> {
   const options = { manifest, key, compression, chunkBytes: 1 + random.below(1_000) };
   const make = (seed: number) =>
     collected(writeContainer(inPieces(payload, 100), { ...options, random: seededRandom(seed) }));
-  const container = await make(1);
-  const sent = chance(random, 0.1) ? container : damaged(random, container, await make(2));
+  const [container, other] = [await make(1), await make(2)];
+  const sent = chance(random, 0.1) ? container : damaged(random, container, other);
+  // All pieces of the other container are that container.
+  const isWhole = sent.equals(container) || sent.equals(other);
   const given: Buffer[] = [];
   try {
     const opened = await readContainer(inPieces(sent, 1 + random.below(500)), { key });
     for await (const chunk of opened.payload) given.push(Buffer.from(chunk));
   } catch (error) {
     if (!(error instanceof BackupError) || !codes.has(error.code)) throw error;
-    assert.ok(!sent.equals(container), `a whole container is refused: ${error.message}`);
+    assert.ok(!isWhole, `a whole container is refused: ${error.message}`);
     const bytes = Buffer.concat(given);
     assert.ok(bytes.equals(payload.subarray(0, bytes.length)), 'bytes of a damaged chunk were returned');
     return;
   }
-  assert.ok(sent.equals(container), 'a damaged container was read');
+  assert.ok(isWhole, 'a damaged container was read');
   assert.ok(Buffer.concat(given).equals(payload));
 }
 
