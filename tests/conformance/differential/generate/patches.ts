@@ -81,8 +81,10 @@ function withDirective(random: Random, value: JsonObject): JsonObject {
 function listDirective(random: Random, key: string, list: readonly unknown[]): JsonObject {
   const [first] = list;
   if (!isObject(first)) {
+    // kube-apiserver visits the fields of a patch in random order, so an item must not be both added and deleted.
+    const others = list.filter((one) => one !== first);
     return pick(random, [
-      { [`$deleteFromPrimitiveList/${key}`]: list.slice(0, 1) },
+      { [key]: others, [`$deleteFromPrimitiveList/${key}`]: list.slice(0, 1) },
       { [`$setElementOrder/${key}`]: list.toReversed() },
     ]);
   }
