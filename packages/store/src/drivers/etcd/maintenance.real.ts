@@ -62,14 +62,21 @@ describe('maintenance of etcd', () => {
     await assert.rejects(fill(), /database space exceeded/);
     const alarms = await maintenance.alarms();
     assert.ok(alarms.length > 0 && alarms.every(({ type }) => type === 'NOSPACE'), JSON.stringify(alarms));
-    const full = await Promise.all(etcd.endpoints.map((endpoint) => open([endpoint]).status()));
+    const members = etcd.endpoints.map((endpoint) => open([endpoint]));
+    const statuses = () => Promise.all(members.map((member) => member.status()));
+    const full = await statuses();
     assert.ok(full.some(({ dbSizeBytes }) => dbSizeBytes > quotaBytes / 2));
     await store.compact((await store.get('/fill')).revision);
-    for (const endpoint of etcd.endpoints) await open([endpoint]).defragment();
-    const small = await Promise.all(etcd.endpoints.map((endpoint) => open([endpoint]).status()));
-    assert.ok(small.every(({ dbSizeBytes }, at) => dbSizeBytes < full[at]!.dbSizeBytes));
-    for (const alarm of alarms) await maintenance.disarm(alarm);
-    assert.deepEqual(await maintenance.alarms(), []);
+    // A compaction is complete later, on each member at another time. Only a defragmentation after it makes the file small.
+    const isSmall = async () => (await statuses()).every((one) => one.dbSizeBytes < quotaBytes / 2);
+    for (let attempt = 0; !(await isSmall()); attempt++) {
+      assert.ok(attempt < 100, JSON.stringify({ full, now: await statuses() }));
+      for (const member of members) await member.defragment();
+    }
+    // A member can raise its alarm later than another.
+    for (let left = alarms; left.length > 0; left = await maintenance.alarms()) {
+      for (const alarm of left) await maintenance.disarm(alarm);
+    }
     await put(new Uint8Array(1));
   });
 
