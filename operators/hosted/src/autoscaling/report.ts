@@ -44,7 +44,7 @@ export function reportOf({
   const scaling = last ? `scaling from ${last.from} to ${last.to} API servers` : '';
   const messages: Readonly<Record<ScaleReason, string>> = {
     WithinBounds: '',
-    AtMinimum: `the load requires no more than minReplicas (${min}) API servers`,
+    AtMinimum: `minReplicas (${min}) API servers are sufficient for the load`,
     AtMaximum: `the load requires more than maxReplicas (${max}) API servers`,
     ScalingUp: scaling,
     ScalingDown: scaling,
