@@ -1,6 +1,15 @@
-/** Values of flags. All functions throw a UsageError that names the flag. */
+/** Values of flags, and help that both programs share. All functions throw a UsageError that names the flag. */
 
-import { UsageError } from '@hangar/core/command-line';
+import { loggingHelp, UsageError } from '@hangar/core/command-line';
+import type { HelpGroup } from '@hangar/core/command-line';
+
+/** Pods log as JSON, also on a terminal. */
+export const jsonLoggingHelp: HelpGroup = {
+  ...loggingHelp,
+  rows: loggingHelp.rows.map(([flag, meaning]) =>
+    flag.startsWith('--log-format') ? [flag, 'json or text, to standard error (default: json)'] : [flag, meaning],
+  ),
+};
 
 export interface Address {
   readonly host: string;

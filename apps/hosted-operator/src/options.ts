@@ -6,7 +6,6 @@ import {
   helpText,
   layered,
   loggingFlags,
-  loggingHelp,
   loggingOf,
   loggingOptions,
   parseFlags,
@@ -14,7 +13,7 @@ import {
 } from '@hangar/core/command-line';
 import type { Environment, FlagGroup, FlagValues, HelpGroup, LoggingOptions } from '@hangar/core/command-line';
 import type { FrontDoorSettings, HostedOperatorOptions, ServiceType } from '@hangar/hosted-operator';
-import { addressOf, booleanOf, countOf, domainsOf, oneOf } from './flag-values.ts';
+import { addressOf, booleanOf, countOf, domainsOf, jsonLoggingHelp, oneOf } from './flag-values.ts';
 import type { Address } from './flag-values.ts';
 
 export interface HostedOperatorProgramOptions {
@@ -137,12 +136,7 @@ const groups: readonly HelpGroup[] = [
       ['-h, --help', 'print this text'],
     ],
   },
-  {
-    ...loggingHelp,
-    rows: loggingHelp.rows.map(([flag, meaning]) =>
-      flag.startsWith('--log-format') ? [flag, 'json or text, to standard error (default: json)'] : [flag, meaning],
-    ),
-  },
+  jsonLoggingHelp,
   {
     title: 'Environment, below flags',
     rows: [

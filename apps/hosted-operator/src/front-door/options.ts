@@ -6,7 +6,6 @@ import {
   helpText,
   layered,
   loggingFlags,
-  loggingHelp,
   loggingOf,
   loggingOptions,
   parseFlags,
@@ -14,7 +13,7 @@ import {
 } from '@hangar/core/command-line';
 import type { Environment, FlagGroup, FlagValues, HelpGroup } from '@hangar/core/command-line';
 import type { FrontDoorManagerOptions } from '@hangar/hosted-operator';
-import { addressOf, countOf, domainsOf, oneOf } from '../flag-values.ts';
+import { addressOf, countOf, domainsOf, jsonLoggingHelp, oneOf } from '../flag-values.ts';
 import type { Address } from '../flag-values.ts';
 import type { CommonOptions } from '../program.ts';
 
@@ -104,12 +103,7 @@ const groups: readonly HelpGroup[] = [
       ['-h, --help', 'print this text'],
     ],
   },
-  {
-    ...loggingHelp,
-    rows: loggingHelp.rows.map(([flag, meaning]) =>
-      flag.startsWith('--log-format') ? [flag, 'json or text, to standard error (default: json)'] : [flag, meaning],
-    ),
-  },
+  jsonLoggingHelp,
 ];
 
 export const frontDoorHelp = helpText(
