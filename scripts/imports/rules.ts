@@ -22,6 +22,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/controllers': ['core', 'api', 'client', 'runtime', 'pki'],
   'packages/process-runtime': ['core', 'http2', 'api', 'client', 'runtime', 'pki', 'programs'],
   'operators/controlplane': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects'],
+  'operators/backup': ['core', 'api', 'client', 'runtime', 'backup'],
   // The store for its client of etcd.
   'operators/hosted': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects', 'store', 'front-door'],
   // The operator for `hangar hosted diff`, which loads its rendering on demand, as `hangar backup` loads the package of backups.

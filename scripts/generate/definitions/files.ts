@@ -5,6 +5,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path/posix';
 import type * as Yaml from 'js-yaml';
+import * as backupKinds from '../../../operators/backup/src/api/kinds.ts';
 import * as controlPlaneKinds from '../../../operators/controlplane/src/api/kinds.ts';
 import * as hostedKinds from '../../../operators/hosted/src/api/kinds.ts';
 import type { KindNames } from '../../../packages/client/src/kind.ts';
@@ -30,6 +31,7 @@ const yamlFolder = 'deploy/crds/';
 const folders: readonly ApiFolder[] = [
   { kinds: controlPlaneKinds, path: 'operators/controlplane/src/api/', shared: [], yamlFolder },
   { kinds: hostedKinds, path: 'operators/hosted/src/api/', shared: ['operators/controlplane/src/api/condition.ts'] },
+  { kinds: backupKinds, path: 'operators/backup/src/api/', shared: ['operators/controlplane/src/api/condition.ts'] },
 ];
 const part = 'definitions';
 /** js-yaml is a dependency of packages/api. */

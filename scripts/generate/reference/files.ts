@@ -2,6 +2,7 @@
 
 import { tenantKind } from '../../../packages/server/src/tenancy/kind/definition.ts';
 import { retainedKind } from '../../../packages/server/src/tenancy/retained/kind.ts';
+import { definitions as backupDefinitions } from '../../../operators/backup/src/api/generated/index.ts';
 import { definitions } from '../../../operators/controlplane/src/api/generated/index.ts';
 import { definitions as hostedDefinitions } from '../../../operators/hosted/src/api/generated/index.ts';
 import { describeCommands } from '../../../apps/cli/src/describe-commands.ts';
@@ -58,6 +59,7 @@ export function generateReference(): GeneratedFiles {
       kindsPage(header, [
         ...definitions,
         ...hostedDefinitions,
+        ...backupDefinitions,
         tenantKind().definition as never,
         retainedKind().definition as never,
       ]),
