@@ -76,6 +76,7 @@ export interface Program {
 
 export const sets = {
   etcd: { folder: 'etcd', module: 'go.etcd.io/etcd/server/v3' },
+  'etcd-3.5': { folder: 'etcd-3.5', module: 'go.etcd.io/etcd/server/v3' },
   kubernetes: { folder: 'kubernetes', module: 'k8s.io/kubernetes', stamp: kubernetesStampWithTestImages },
   // In the folder of Kubernetes, whose test program uses the same version of it.
   'sample-apiserver': { folder: 'kubernetes', module: 'k8s.io/sample-apiserver' },
@@ -139,6 +140,23 @@ export const catalogue = {
     go: { set: sets.etcd, package: 'go.etcd.io/etcd/etcdctl/v3' },
     debian: { name: 'etcd-client', file: 'usr/bin/etcdctl', how: 'unpack' },
     download: etcdDownload('etcdctl'),
+  },
+  etcdutl: {
+    name: 'etcdutl',
+    executable: 'etcdutl',
+    versionArguments: ['version'],
+    // Earlier versions cannot mark a restored revision as compacted.
+    accepted: { from: '3.6', before: '3.7' },
+    go: { set: sets.etcd, package: 'go.etcd.io/etcd/etcdutl/v3' },
+    download: etcdDownload('etcdutl'),
+  },
+  'etcd-3.5': {
+    name: 'etcd-3.5',
+    executable: 'etcd',
+    versionArguments: ['--version'],
+    accepted: { from: '3.5', before: '3.6' },
+    go: { set: sets['etcd-3.5'], package: 'go.etcd.io/etcd/server/v3' },
+    download: etcdDownload('etcd'),
   },
   kubectl: {
     name: 'kubectl',

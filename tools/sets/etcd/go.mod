@@ -1,4 +1,4 @@
-// etcd and etcdctl for tests and benchmarks. To move to another version: go get go.etcd.io/etcd/{server,etcdctl}/v3@v…,
+// etcd, etcdctl and etcdutl for tests and benchmarks. To move to another version: go get go.etcd.io/etcd/{server,etcdctl,etcdutl}/v3@v…,
 // then go mod tidy.
 
 module hangar/tools/etcd
@@ -7,6 +7,7 @@ go 1.26.0
 
 tool (
 	go.etcd.io/etcd/etcdctl/v3
+	go.etcd.io/etcd/etcdutl/v3
 	go.etcd.io/etcd/server/v3
 )
 
@@ -59,6 +60,7 @@ require (
 	go.etcd.io/etcd/client/pkg/v3 v3.6.16 // indirect
 	go.etcd.io/etcd/client/v3 v3.6.16 // indirect
 	go.etcd.io/etcd/etcdctl/v3 v3.6.16 // indirect
+	go.etcd.io/etcd/etcdutl/v3 v3.6.16 // indirect
 	go.etcd.io/etcd/pkg/v3 v3.6.16 // indirect
 	go.etcd.io/etcd/server/v3 v3.6.16 // indirect
 	go.etcd.io/raft/v3 v3.6.0 // indirect
