@@ -35,6 +35,8 @@ export interface Request<T> {
   decode(answer: Buffer): T;
   /** The call is idempotent. */
   repeatable: boolean;
+  /** The member answers from its own state, also when there is no leader. */
+  withoutLeader?: boolean;
 }
 
 const tokensPerCallMax = 3;
@@ -126,7 +128,10 @@ export class Client {
       const token = credentials && (credentials.current ?? (await credentials.token(deadlineMs)));
       try {
         const timeoutMs = this.#leftMs(deadlineMs);
-        const answer = await connection.unary(method, frame, { timeoutMs, metadata: metadata(token) });
+        const answer = await connection.unary(method, frame, {
+          timeoutMs,
+          metadata: metadata(token, request.withoutLeader),
+        });
         this.requests.worked();
         return request.decode(answer);
       } catch (error) {
@@ -194,7 +199,7 @@ export class Client {
   }
 }
 
-/** Every call requires a member with a leader: a member without one fails the call at once instead of blocking it. */
-function metadata(token: string | undefined): Record<string, string> {
-  return token ? { hasleader: 'true', token } : { hasleader: 'true' };
+/** Calls require a member with a leader: a member without one fails the call at once instead of blocking it. */
+function metadata(token: string | undefined, withoutLeader = false): Record<string, string> {
+  return { ...(withoutLeader ? {} : { hasleader: 'true' }), ...(token ? { token } : {}) };
 }

@@ -1,28 +1,34 @@
 /**
- * Maintenance of an etcd cluster: sizes, alarms, defragmentation and members.
+ * Maintenance of an etcd cluster: sizes, alarms, defragmentation, and changes of its members.
  *
  *     const etcd = openEtcdMaintenance({ endpoints: ['https://10.0.0.7:2379'], tls });
  *     if ((await etcd.alarms()).length > 0) console.log(await etcd.status());
  *     etcd.close();
  *
- * `status` and `defragment` concern the member that answers: open one for each member, with one endpoint. All calls reject with a
- * StoreError: `Unavailable` if no member answers in time, `Unauthenticated` if the certificate or the password is refused.
+ * `status`, `defragment` and `localMembers` concern the member that answers: open one for each member, with one endpoint. `moveLeader` must
+ * be sent to the leader. All calls reject with a StoreError: `Unavailable` if no member answers in time, `Unauthenticated` if the certificate
+ * or the password is refused, `InvalidRequest` if etcd refuses the change. A change that rejects with `Unavailable` may have happened.
  */
 
 import { systemClock, systemRandom, systemTransport } from '@hangar/core';
+import { StoreError } from '../../errors.ts';
 import { Client } from './client.ts';
 import type { Request } from './client.ts';
 import type { EtcdStoreOptions } from './etcd-store.ts';
 import { parseEndpoint } from './grpc/endpoint.ts';
 import {
+  decodeAddedMember,
   decodeAlarms,
   decodeMembers,
   decodeStatus,
+  encodeAddLearner,
   encodeDisarm,
   encodeEmpty,
+  encodeMemberId,
+  encodeMembersQuery,
   maintenanceMethods as methods,
 } from './messages/maintenance.ts';
-import type { Alarm, Member, MemberStatus } from './messages/maintenance.ts';
+import type { Alarm, Member, MemberId, MemberStatus } from './messages/maintenance.ts';
 
 export type { Alarm, AlarmType, Member, MemberId, MemberStatus } from './messages/maintenance.ts';
 
@@ -32,7 +38,7 @@ export type EtcdMaintenanceOptions = Pick<
 >;
 
 export interface EtcdMaintenance {
-  /** Returns the state of one member. */
+  /** Returns the state of one member. It needs no leader. */
   status(): Promise<MemberStatus>;
   /** Returns the raised alarms of all members. */
   alarms(): Promise<readonly Alarm[]>;
@@ -40,7 +46,18 @@ export interface EtcdMaintenance {
   disarm(alarm: Alarm): Promise<void>;
   /** Rewrites the database of one member without its free pages. The member answers no requests meanwhile. */
   defragment(): Promise<void>;
+  /** Returns the members that a quorum agreed on. */
   members(): Promise<readonly Member[]>;
+  /** Returns the members that the queried member knows, which can be an older list. It needs no leader. */
+  localMembers(): Promise<readonly Member[]>;
+  /** Adds a member without a vote. It starts with this peer URL, an empty data directory and the initial cluster state `existing`. */
+  addLearner(peerUrl: string): Promise<Member>;
+  /** Removes a member for ever: its data directory cannot join again. */
+  removeMember(member: MemberId): Promise<void>;
+  /** Gives a learner a vote. Returns false while its log is too far behind that of the leader. */
+  promote(member: MemberId): Promise<boolean>;
+  /** Transfers the leadership to a voting member. */
+  moveLeader(member: MemberId): Promise<void>;
   /** Fails calls in progress with `Closed`. */
   close(): void;
 }
@@ -58,14 +75,39 @@ export function openEtcdMaintenance(options: EtcdMaintenanceOptions): EtcdMainte
   });
   const read = <T>(method: string, decode: Request<T>['decode']): Promise<T> =>
     client.call({ method, frame: encodeEmpty(), decode, repeatable: true });
+  const readLocal = <T>(method: string, decode: Request<T>['decode']): Promise<T> =>
+    client.call({ method, frame: encodeEmpty(), decode, repeatable: true, withoutLeader: true });
+  const change = <T>(method: string, frame: Buffer, decode: Request<T>['decode']): Promise<T> =>
+    client.call({ method, frame, decode, repeatable: false });
   return {
-    status: () => read(methods.status, decodeStatus),
+    status: () => readLocal(methods.status, decodeStatus),
     alarms: () => read(methods.alarm, decodeAlarms),
-    members: () => read(methods.memberList, decodeMembers),
+    members: () =>
+      client.call({
+        method: methods.memberList,
+        frame: encodeMembersQuery(true),
+        decode: decodeMembers,
+        repeatable: true,
+      }),
+    localMembers: () => readLocal(methods.memberList, decodeMembers),
+    addLearner: (peerUrl) => change(methods.memberAdd, encodeAddLearner(peerUrl), decodeAddedMember),
+    removeMember: (member) => change(methods.memberRemove, encodeMemberId(member), () => undefined),
+    promote: (member) => promoted(change(methods.memberPromote, encodeMemberId(member), () => undefined)),
+    moveLeader: (member) => change(methods.moveLeader, encodeMemberId(member), () => undefined),
     // Both can be repeated: a cleared alarm and an empty free list stay as they are.
     disarm: (alarm) =>
       client.call({ method: methods.alarm, frame: encodeDisarm(alarm), decode: () => undefined, repeatable: true }),
-    defragment: () => read(methods.defragment, () => undefined),
+    defragment: () => readLocal(methods.defragment, () => undefined),
     close: () => client.close(),
   };
+}
+
+async function promoted(promotion: Promise<void>): Promise<boolean> {
+  try {
+    await promotion;
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.message.includes('in sync with leader')) return false;
+    throw error;
+  }
 }

@@ -8,7 +8,17 @@ import { leaseIdOf, leaseNumber } from './entry.ts';
 import { decodeHeader } from './header.ts';
 import { decodeRange, encodeCompact, encodeGet, encodeRange, encodeRevisionProbe, successorOf } from './kv.ts';
 import { decodeLease, encodeLeaseGrant, encodeLeaseId } from './lease.ts';
-import { decodeAlarms, decodeMembers, decodeStatus, encodeDisarm, encodeEmpty } from './maintenance.ts';
+import {
+  decodeAddedMember,
+  decodeAlarms,
+  decodeMembers,
+  decodeStatus,
+  encodeAddLearner,
+  encodeDisarm,
+  encodeEmpty,
+  encodeMemberId,
+  encodeMembersQuery,
+} from './maintenance.ts';
 import type { MemberId } from './maintenance.ts';
 import { decodeTxn, encodeTxn } from './txn.ts';
 import { decodeWatch, encodeWatchCreate, encodeWatchProgress } from './watch.ts';
@@ -224,7 +234,9 @@ test('the status of a member', () => {
   const known = {
     version: '3.6.8',
     leader: memberNumber.toString(),
+    raftTerm: 2,
     raftIndex: 9,
+    raftAppliedIndex: 8,
     errors: ['NOSPACE'],
     isLearner: true,
   };
@@ -236,6 +248,11 @@ test('the status of a member', () => {
     quotaBytes: 4_000_000_000,
     leader: member,
     isLearner: true,
+    revision: 3,
+    raftTerm: 2,
+    raftIndex: 9,
+    appliedIndex: 8,
+    errors: ['NOSPACE'],
   });
   assert.deepEqual(decodeStatus(encodeMessage('StatusResponse', { ...id, version: '3.5.24', dbSize: 5 })), {
     member,
@@ -243,6 +260,11 @@ test('the status of a member', () => {
     dbSizeBytes: 5,
     dbSizeInUseBytes: 0,
     isLearner: false,
+    revision: 3,
+    raftTerm: 0,
+    raftIndex: 0,
+    appliedIndex: 0,
+    errors: [],
   });
 });
 
@@ -261,7 +283,16 @@ test('members', () => {
   const one = { ID: memberNumber.toString(), name: 'a', peerURLs: ['http://p'], clientURLs: ['http://c', 'http://d'] };
   const members = [one, { ID: 5, isLearner: true }];
   assert.deepEqual(decodeMembers(encodeMessage('MemberListResponse', { header: header(3), members })), [
-    { id: member, name: 'a', clientUrls: ['http://c', 'http://d'], isLearner: false },
-    { id: '5', name: '', clientUrls: [], isLearner: true },
+    { id: member, name: 'a', peerUrls: ['http://p'], clientUrls: ['http://c', 'http://d'], isLearner: false },
+    { id: '5', name: '', peerUrls: [], clientUrls: [], isLearner: true },
   ]);
+  const added = { header: header(3), member: { ID: 5, peerURLs: ['http://p'], isLearner: true }, members: [one] };
+  assert.equal(decodeAddedMember(encodeMessage('MemberAddResponse', added)).id, '5');
+  assert.deepEqual(decodeMessage('MemberListRequest', unframed(encodeMembersQuery(true))), { linearizable: true });
+  assert.deepEqual(decodeMessage('MemberAddRequest', unframed(encodeAddLearner('http://p:1'))), {
+    peerURLs: ['http://p:1'],
+    isLearner: true,
+  });
+  const id = unframed(encodeMemberId(member));
+  assert.deepEqual(decodeMessage('MemberIdRequest', id), { ID: memberNumber.toString() });
 });

@@ -36,17 +36,32 @@ export class EtcdMember {
     return this.#child?.pid;
   }
 
+  /** As its peers know it. */
+  get peerUrl(): string {
+    return `http://127.0.0.1:${this.#options.peer}`;
+  }
+
   /** Starts it, on its previous ports and data if it ran before. Resolves when it has joined a working cluster. */
   async start(): Promise<void> {
+    await this.#start(this.#options.args);
+  }
+
+  /** Deletes its data and starts it as a new member of the existing cluster, on its previous ports. */
+  async rejoin(): Promise<void> {
+    rmSync(join(this.#options.folder, this.name), { recursive: true, force: true });
+    await this.#start(this.#options.args.map((one) => one.replace(/(?<=^--initial-cluster-state=)new$/, 'existing')));
+  }
+
+  async #start(args: readonly string[]): Promise<void> {
     if (this.#child) throw new Error(`${this.name} runs already`);
-    const { program, name, folder, args, client, peer, metrics } = this.#options;
+    const { program, name, folder, client, peer, metrics } = this.#options;
     const own = [
       `--name=${name}`,
       `--data-dir=${join(folder, name)}`,
       `--listen-client-urls=${this.endpoint}`,
       `--advertise-client-urls=${this.endpoint}`,
       `--listen-peer-urls=http://127.0.0.1:${peer}`,
-      `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
+      `--initial-advertise-peer-urls=${this.peerUrl}`,
       `--listen-metrics-urls=http://127.0.0.1:${metrics}`,
     ];
     const child = spawn(program, [...own, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -53,6 +53,10 @@ message AlarmMember { uint64 memberID = 1; int32 alarm = 2; }
 message AlarmResponse { Header header = 1; repeated AlarmMember alarms = 2; }
 message Member { uint64 ID = 1; string name = 2; repeated string peerURLs = 3; repeated string clientURLs = 4; bool isLearner = 5; }
 message MemberListResponse { Header header = 1; repeated Member members = 2; }
+message MemberListRequest { bool linearizable = 1; }
+message MemberAddRequest { repeated string peerURLs = 1; bool isLearner = 2; }
+message MemberAddResponse { Header header = 1; Member member = 2; repeated Member members = 3; }
+message MemberIdRequest { uint64 ID = 1; }
 message AuthenticateRequest { string name = 1; string password = 2; }
 message AuthenticateResponse { Header header = 1; string token = 2; }
 `;
