@@ -1,5 +1,5 @@
 /**
- * Maintenance of an etcd cluster: sizes, alarms, defragmentation, and changes of its members.
+ * Maintenance of an etcd cluster: sizes, alarms, compaction, defragmentation, and changes of its members.
  *
  *     const etcd = openEtcdMaintenance({ endpoints: ['https://10.0.0.7:2379'], tls });
  *     if ((await etcd.alarms()).length > 0) console.log(await etcd.status());
@@ -10,12 +10,14 @@
  * or the password is refused, `InvalidRequest` if etcd refuses the change. A change that rejects with `Unavailable` may have happened.
  */
 
-import { systemClock, systemRandom, systemTransport } from '@hangar/core';
+import { hasCode, systemClock, systemRandom, systemTransport } from '@hangar/core';
+import type { Revision } from '../../contract.ts';
 import { StoreError } from '../../errors.ts';
 import { Client } from './client.ts';
 import type { Request } from './client.ts';
 import type { EtcdStoreOptions } from './etcd-store.ts';
 import { parseEndpoint } from './grpc/endpoint.ts';
+import { encodeCompact, methods as kvMethods } from './messages/kv.ts';
 import {
   decodeAddedMember,
   decodeAlarms,
@@ -30,6 +32,7 @@ import {
 } from './messages/maintenance.ts';
 import type { Alarm, Member, MemberId, MemberStatus } from './messages/maintenance.ts';
 
+export type { Revision } from '../../contract.ts';
 export type { Alarm, AlarmType, Member, MemberId, MemberStatus } from './messages/maintenance.ts';
 
 export type EtcdMaintenanceOptions = Pick<
@@ -46,6 +49,11 @@ export interface EtcdMaintenance {
   disarm(alarm: Alarm): Promise<void>;
   /** Rewrites the database of one member without its free pages. The member answers no requests meanwhile. */
   defragment(): Promise<void>;
+  /**
+   * Removes the history before a revision of all members. Resolves when the member that answers removed it from its database; others may
+   * still do so. A revision that was compacted before is not an error.
+   */
+  compact(revision: Revision): Promise<void>;
   /** Returns the members that a quorum agreed on. */
   members(): Promise<readonly Member[]>;
   /** Returns the members that the queried member knows, which can be an older list. It needs no leader. */
@@ -97,9 +105,26 @@ export function openEtcdMaintenance(options: EtcdMaintenanceOptions): EtcdMainte
     // Both can be repeated: a cleared alarm and an empty free list stay as they are.
     disarm: (alarm) =>
       client.call({ method: methods.alarm, frame: encodeDisarm(alarm), decode: () => undefined, repeatable: true }),
+    compact: (revision) =>
+      compacted(
+        client.call({
+          method: kvMethods.compact,
+          frame: encodeCompact(revision, true),
+          decode: () => undefined,
+          repeatable: true,
+        }),
+      ),
     defragment: () => readLocal(methods.defragment, () => undefined),
     close: () => client.close(),
   };
+}
+
+async function compacted(compaction: Promise<void>): Promise<void> {
+  try {
+    await compaction;
+  } catch (error) {
+    if (!hasCode(error, 'Compacted')) throw error;
+  }
 }
 
 async function promoted(promotion: Promise<void>): Promise<boolean> {

@@ -105,6 +105,7 @@ function rawKeyAt(buffer: Buffer, at: number): Uint8Array {
   return noBytes;
 }
 
-export function encodeCompact(revision: Revision): Buffer {
-  return new MessageWriter(16).uint(1, revision).finishFrame();
+/** `isPhysical`: the member answers after it removed the revisions from its database. */
+export function encodeCompact(revision: Revision, isPhysical = false): Buffer {
+  return new MessageWriter(16).flag(2, isPhysical).uint(1, revision).finishFrame();
 }

@@ -215,6 +215,8 @@ test('texts that no lease can have are not numbers', () => {
 
 test('the remaining messages', () => {
   assert.deepEqual(decodeMessage('CompactionRequest', unframed(encodeCompact(at(99)))), { revision: '99' });
+  const physical = decodeMessage('CompactionRequest', unframed(encodeCompact(at(99), true)));
+  assert.deepEqual(physical, { revision: '99', physical: true });
   assert.deepEqual(decodeMessage('AuthenticateRequest', unframed(encodeAuthenticate('root', 'pässword'))), {
     name: 'root',
     password: 'pässword',
