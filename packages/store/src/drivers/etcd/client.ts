@@ -65,6 +65,11 @@ export class Client {
     return this.#options.requestTimeoutMs;
   }
 
+  /** Milliseconds of the clock that deadlines are compared with. */
+  now(): number {
+    return this.#options.clock.monotonicMs();
+  }
+
   /** Answers within the time limit or rejects with a StoreError. */
   async call<T>(request: Request<T>): Promise<T> {
     if (this.#closing.signal.aborted) throw closed();

@@ -31,6 +31,7 @@ import {
   maintenanceMethods as methods,
 } from './messages/maintenance.ts';
 import type { Alarm, Member, MemberId, MemberStatus } from './messages/maintenance.ts';
+import { readSnapshot } from './snapshot-stream.ts';
 
 export type { Revision } from '../../contract.ts';
 export type { Alarm, AlarmType, Member, MemberId, MemberStatus } from './messages/maintenance.ts';
@@ -66,6 +67,11 @@ export interface EtcdMaintenance {
   promote(member: MemberId): Promise<boolean>;
   /** Transfers the leadership to a voting member. */
   moveLeader(member: MemberId): Promise<void>;
+  /**
+   * Reads the database of the member that answers, followed by its SHA-256, as `etcdctl snapshot save` stores it. Memory is bounded. The
+   * member keeps a transaction open until the last byte was read: write the parts to a file, not to a slow network.
+   */
+  snapshot(): AsyncGenerator<Uint8Array, void, void>;
   /** Fails calls in progress with `Closed`. */
   close(): void;
 }
@@ -115,6 +121,7 @@ export function openEtcdMaintenance(options: EtcdMaintenanceOptions): EtcdMainte
         }),
       ),
     defragment: () => readLocal(methods.defragment, () => undefined),
+    snapshot: () => readSnapshot(client),
     close: () => client.close(),
   };
 }

@@ -29,6 +29,8 @@ export interface ConnectionOptions {
 
 export interface StreamHandler {
   onMessage(message: Buffer): void;
+  /** The server may send more only after `consumed`, for readers that do not read everything at once. Absent: no. */
+  readonly isPaced?: boolean;
   /** Called once, last. Undefined: the server completed the call with success. */
   onEnd(error: GrpcError | undefined): void;
 }
@@ -185,6 +187,7 @@ export class Call {
     this.#keepalive = keepalive;
     keepalive.callBegan();
     this.#stream = session.request(block, {
+      isPaced: handler.isPaced ?? false,
       onHead: (fields) => this.#onHead(fields),
       onData: (chunk) => this.#onData(chunk),
       onEnd: (end) => this.#finish(end),
@@ -198,6 +201,11 @@ export class Call {
   /** Sends the last message from this side. */
   end(frame: Uint8Array): void {
     if (!this.#ended) this.#stream.end(frame);
+  }
+
+  /** Called when this many bytes of messages, each with its prefix, have been read, if the call is paced. */
+  consumed(bytes: number): void {
+    this.#stream.consumed(bytes);
   }
 
   cancel(): void {

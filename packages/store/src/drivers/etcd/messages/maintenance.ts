@@ -9,6 +9,7 @@ export const maintenanceMethods = {
   alarm: '/etcdserverpb.Maintenance/Alarm',
   defragment: '/etcdserverpb.Maintenance/Defragment',
   moveLeader: '/etcdserverpb.Maintenance/MoveLeader',
+  snapshot: '/etcdserverpb.Maintenance/Snapshot',
   memberList: '/etcdserverpb.Cluster/MemberList',
   memberAdd: '/etcdserverpb.Cluster/MemberAdd',
   memberRemove: '/etcdserverpb.Cluster/MemberRemove',

@@ -19,6 +19,7 @@ import {
   encodeMemberId,
   encodeMembersQuery,
 } from './maintenance.ts';
+import { decodeSnapshotPart } from './snapshot.ts';
 import type { MemberId } from './maintenance.ts';
 import { decodeTxn, encodeTxn } from './txn.ts';
 import { decodeWatch, encodeWatchCreate, encodeWatchProgress } from './watch.ts';
@@ -297,4 +298,15 @@ test('members', () => {
   });
   const id = unframed(encodeMemberId(member));
   assert.deepEqual(decodeMessage('MemberIdRequest', id), { ID: memberNumber.toString() });
+});
+
+test('parts of a snapshot are decoded', () => {
+  const message = encodeMessage('SnapshotResponse', {
+    header: header(3),
+    remaining_bytes: 5_000_000_000,
+    blob: Buffer.from('pages'),
+    version: '3.6.0',
+  });
+  const { bytes, remainingBytes } = decodeSnapshotPart(message);
+  assert.deepEqual([Buffer.from(bytes).toString(), remainingBytes], ['pages', 5_000_000_000]);
 });

@@ -52,6 +52,7 @@ message AlarmRequest { int32 action = 1; uint64 memberID = 2; int32 alarm = 3; }
 message AlarmMember { uint64 memberID = 1; int32 alarm = 2; }
 message AlarmResponse { Header header = 1; repeated AlarmMember alarms = 2; }
 message Member { uint64 ID = 1; string name = 2; repeated string peerURLs = 3; repeated string clientURLs = 4; bool isLearner = 5; }
+message SnapshotResponse { Header header = 1; uint64 remaining_bytes = 2; bytes blob = 3; string version = 4; }
 message MemberListResponse { Header header = 1; repeated Member members = 2; }
 message MemberListRequest { bool linearizable = 1; }
 message MemberAddRequest { repeated string peerURLs = 1; bool isLearner = 2; }
