@@ -23,5 +23,5 @@ export { openEmbeddedStore } from './drivers/embedded/embedded-store.ts';
 export type { EmbeddedStoreOptions } from './drivers/embedded/embedded-store.ts';
 export { readTransfer } from './transfer/format.ts';
 export type { Transfer, TransferEntry } from './transfer/format.ts';
-export { exportRange, importRange } from './transfer/transfer.ts';
+export { entriesIn, exportRange, importRange } from './transfer/transfer.ts';
 export type { ExportOptions, ImportOptions, ImportResult } from './transfer/transfer.ts';

@@ -117,7 +117,7 @@ describe('a tenant whose base is materialised', () => {
     await watch.ended();
     const told = await watch.events(watch.waiting);
     assert.ok(
-      told.every(({ type }) => type === 'MODIFIED' || type === 'ADDED'),
+      told.every(({ type, object }) => type === 'MODIFIED' || type === 'ADDED' || object.reason === 'Expired'),
       JSON.stringify(told.at(-1)),
     );
     // A watch from an earlier revision must relist, because the base changed. No object is missing afterwards.

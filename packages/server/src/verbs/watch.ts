@@ -128,8 +128,9 @@ class WatchStream {
     try {
       await this.#follow(sink, output);
     } catch (error) {
-      // Closing a control plane ends its watches like a timeout: clients resume when it is opened again.
-      const isOver = hasCode(error, 'Closed') || hasCode(error, 'Fenced');
+      // Closing a control plane ends its watches like a timeout: clients resume when it is opened again. After its data was replaced, they
+      // must list again.
+      const isOver = hasCode(error, 'Closed');
       if (!isOver) output.write(this.#encode('ERROR', statusOf(error)));
     } finally {
       sink.end();
@@ -313,6 +314,7 @@ function jsonFrame(type: EventType, object: Uint8Array): Buffer {
 }
 
 function statusOf(error: unknown): Status {
+  if (hasCode(error, 'Fenced')) return expired('the control plane was deleted or its data was replaced').status;
   if (error instanceof StatusError) return error.status;
   if (hasCode(error, 'Compacted')) return expired('The resourceVersion for the provided watch is too old.').status;
   return internalError(asError(error)).status;

@@ -73,6 +73,15 @@ for (const [what, fell] of Object.entries(downs)) {
       await assert.rejects(watch.next(), { code: 'Fenced' }, 'it stays so');
     });
 
+    test('a watch ends with Fenced when the view is closed after a call noticed it', async () => {
+      const { store, view } = await fenced();
+      const watch = view.watch({ prefix: `${prefix}configmaps/` });
+      await fell(store);
+      await assert.rejects(view.get(`${prefix}configmaps/a`), { code: 'Fenced' });
+      await view.close();
+      await assert.rejects(watch.next(), { code: 'Fenced' });
+    });
+
     test('nothing can be read any more, and a watch that begins afterwards tells nothing', async () => {
       const { store, view } = await fenced();
       const { revision } = await view.commit([put('configmaps/a')]);

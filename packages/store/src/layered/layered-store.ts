@@ -28,6 +28,7 @@ import type {
   WatchOptions,
   Write,
 } from '../contract.ts';
+import { hasCode } from '@hangar/core';
 import { closed, StoreError } from '../errors.ts';
 import { successor } from '../keys.ts';
 import { checkLimit, checkTransaction, isConditional, transactionWritesMax } from '../limits.ts';
@@ -85,6 +86,8 @@ class LayeredStore implements Store {
   readonly #baseRevision: Revision;
   readonly #fence: Fence | undefined;
   readonly #watches: ViewWatches;
+  /** Set when a call found that the fence is broken. */
+  #fencedError: StoreError | undefined;
   #closed = false;
 
   constructor(options: LayeredStoreOptions) {
@@ -177,7 +180,8 @@ class LayeredStore implements Store {
         return write.expected === (entry?.modRevision ?? 0) ? [] : [{ key: write.key, entry }];
       });
       if (conflicts.length > 0) {
-        if (this.#fence) await checkFence(this.#store, this.#fence, revision);
+        const fence = this.#fence;
+        if (fence) await this.#noticed(() => checkFence(this.#store, fence, revision));
         return { committed: false, revision, conflicts };
       }
       const { raw, deleted } = rewrite({ writes: this.#cut(writes), states, layout: this.#layout });
@@ -220,15 +224,16 @@ class LayeredStore implements Store {
     return this.#store.revokeLease(id);
   }
 
-  /** Closes this view's watches. The store below stays open. */
+  /** Ends this view's watches: with `Fenced` if the fence is known to be broken, else with `Closed`. The store below stays open. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#watches.close();
+    this.#watches.close(this.#fencedError);
   }
 
   /** The writes may be empty after the cut: a range outside of the view. */
   async #commitBelow(writes: readonly Write[]): Promise<CommitResult> {
-    if (this.#fence) return commitFenced(this.#store, this.#fence, writes);
+    const fence = this.#fence;
+    if (fence) return this.#noticed(() => commitFenced(this.#store, fence, writes));
     if (writes.length > 0) return this.#store.commit(writes);
     return { committed: true, revision: await this.#store.revision(), deleted: 0 };
   }
@@ -359,10 +364,22 @@ class LayeredStore implements Store {
   async #fenced<T extends { readonly revision: Revision }>(read: () => Promise<T>): Promise<T> {
     const fence = this.#fence;
     if (!fence) return read();
-    const [result, { revision, entry }] = await Promise.all([read(), this.#store.get(fence.key)]);
-    insistOnFence(fence, entry);
-    if (revision < result.revision) insistOnFence(fence, (await this.#store.get(fence.key)).entry);
-    return result;
+    return this.#noticed(async () => {
+      const [result, { revision, entry }] = await Promise.all([read(), this.#store.get(fence.key)]);
+      insistOnFence(fence, entry);
+      if (revision < result.revision) insistOnFence(fence, (await this.#store.get(fence.key)).entry);
+      return result;
+    });
+  }
+
+  /** Remembers that the fence is broken: it stays broken. */
+  async #noticed<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (hasCode(error, 'Fenced')) this.#fencedError ??= error as StoreError;
+      throw error;
+    }
   }
 
   /** Makes several reads at one revision. If a compaction overtakes a read of "now", it is repeated. */

@@ -52,8 +52,8 @@ export class ViewWatches {
     return watch;
   }
 
-  close(): void {
-    this.#closed = closed();
+  close(reason: StoreError = closed()): void {
+    this.#closed = reason;
     for (const watch of this.#watches) watch.fail(this.#closed);
   }
 

@@ -4,7 +4,7 @@
  */
 
 import { absent } from '../contract.ts';
-import type { Entry, Revision, Store, Write } from '../contract.ts';
+import type { Entry, KeyRange, Revision, Store, Write } from '../contract.ts';
 import { asError } from '@hangar/core';
 import type { StoreError, StoreErrorCode } from '../errors.ts';
 import { checkKey, prefixRange, successor } from '../keys.ts';
@@ -36,18 +36,29 @@ export function exportRange(store: Store, options: ExportOptions): AsyncGenerato
 }
 
 async function* entriesOf(store: Store, options: ExportOptions): AsyncGenerator<TransferEntry, void, void> {
-  const { prefix, omits } = options;
-  const { start, end } = prefixRange(prefix);
-  let at = options.atRevision;
+  const { prefix, omits, atRevision } = options;
+  for await (const entry of entriesIn(store, prefixRange(prefix), atRevision)) {
+    const key = entry.key.slice(prefix.length);
+    if (!omits?.(key, entry)) yield { key, value: entry.value };
+  }
+}
+
+/**
+ * Yields the entries of a range in key order, all as of one revision, and holds about 1 MiB of them. Absent `atRevision`: the current
+ * revision when the first page is read. Rejects with `Compacted` when the history window moves past that revision.
+ */
+export async function* entriesIn(
+  store: Store,
+  { start, end }: KeyRange,
+  atRevision?: Revision,
+): AsyncGenerator<Entry, void, void> {
+  let at = atRevision;
   let limit = firstPageLength;
   for (let from = start; ;) {
     const range = end === undefined ? { start: from } : { start: from, end };
     const page = await store.range(range, { limit, ...(at !== undefined && { atRevision: at }) });
     at = page.revision;
-    for (const entry of page.entries) {
-      const key = entry.key.slice(prefix.length);
-      if (!omits?.(key, entry)) yield { key, value: entry.value };
-    }
+    yield* page.entries;
     if (!page.more) return;
     from = successor(page.entries.at(-1)!.key);
     limit = nextLimit(page.entries);
