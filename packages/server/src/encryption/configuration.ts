@@ -3,7 +3,7 @@
 import type { Random } from '@hangar/core';
 import { keyResources } from '../resources/key-resource.ts';
 import type { GroupResource } from '../resources/key-resource.ts';
-import { isKeysKey } from '../tenancy/layout.ts';
+import { isKeysKey, unstagedKey } from '../tenancy/layout.ts';
 import { parseStrictly, unknownFields } from '../strict-configuration.ts';
 import type { TransformerOf } from './encrypted-store.ts';
 import { provider, secretLengths } from './provider.ts';
@@ -30,7 +30,8 @@ export function encryptionOf(text: string, prefix: string, random: Random): Tran
   const rules = readRules(text, random);
   const resourceOf = keyResources(prefix);
   const known = new Map<GroupResource, Transformer | undefined>();
-  return (key) => {
+  return (stored) => {
+    const key = unstagedKey(prefix, stored);
     const resource = isKeysKey(prefix, key) ? secrets : resourceOf(key);
     if (!resource) return undefined;
     if (known.has(resource)) return known.get(resource);

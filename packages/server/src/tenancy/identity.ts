@@ -10,6 +10,13 @@ export interface TenantIdentity {
   readonly createdAt: string;
   /** The base is written into the range, as a real kube-apiserver requires; the tenant no longer uses the shared base. */
   readonly isMaterialised?: boolean;
+  /**
+   * The data of the tenant is being replaced by staged entries, and this is its identity afterwards. Requests to the tenant are refused
+   * until then. See `backup/replacement.ts`.
+   */
+  readonly next?: TenantIdentity;
+  /** Identifies the last restore in place, so that a repeated request does not replace the data again. */
+  readonly restoreId?: string;
 }
 
 export const encodeIdentity = (identity: TenantIdentity): Buffer => Buffer.from(JSON.stringify(identity));

@@ -7,6 +7,8 @@
  *     /registry/hangar/hosts/<host>             owner of a host name; outside of all tenant ranges
  *     /registry/hangar/ports/<port>             owner of a port for nodes; outside of all tenant ranges
  *     /registry/hangar/servers/<id>             address of a running server; outside of all tenant ranges
+ *     /registry/hangar/restores/<path>          a restore in place that is running or was interrupted; outside of all tenant ranges
+ *     /registry/staged/<path>/…                 the entries that it has staged; outside of all tenant ranges
  */
 
 /** Path of the management plane. It is a control plane like the others, but not a tenant. */
@@ -48,6 +50,28 @@ export const portClaimsPrefix = (storePrefix: string): string => `${storePrefix}
 
 /** Holds the path of the tenant that owns the port. */
 export const portClaimKey = (storePrefix: string, port: number): string => `${portClaimsPrefix(storePrefix)}${port}`;
+
+/** Marks of restores in place. */
+export const restoreMarksPrefix = (storePrefix: string): string => `${storePrefix}/hangar/restores/`;
+
+/** Marks a restore in place that is running or was interrupted. */
+export const restoreMarkKey = (storePrefix: string, path: string): string =>
+  `${restoreMarksPrefix(storePrefix)}${path}`;
+
+const stagedEntriesPrefix = (storePrefix: string): string => `${storePrefix}/staged/`;
+
+/**
+ * Entries that a restore in place has staged, with the keys that they get below the prefix of the tenant. Not longer than that prefix: an
+ * object of the maximum size can be staged.
+ */
+export const stagedPrefix = (storePrefix: string, path: string): string =>
+  `${stagedEntriesPrefix(storePrefix)}${path}/`;
+
+/** Returns the key that a staged entry gets in the range of its tenant; other keys are returned as they are. */
+export function unstagedKey(storePrefix: string, key: string): string {
+  const staged = stagedEntriesPrefix(storePrefix);
+  return key.startsWith(staged) ? `${clustersPrefix(storePrefix)}${key.slice(staged.length)}` : key;
+}
 
 /** Reports whether `key` holds the keys of a tenant. */
 export function isKeysKey(storePrefix: string, key: string): boolean {

@@ -2,6 +2,7 @@
 
 import { StatusError } from '@hangar/api';
 
+export { Replacements } from './backup/replacements.ts';
 export { openTenantBase } from './base/base.ts';
 export { TenantFeed } from './feed/index.ts';
 export { openTenant } from './open-tenant.ts';

@@ -21,6 +21,7 @@ import { unconditionalAttemptsMax } from '../limits.ts';
 import { writeOptions } from '../request/options.ts';
 import { groupResource } from '../verbs/call.ts';
 import type { Call } from '../verbs/call.ts';
+import { restoring } from './backup/replacement.ts';
 import { baseOfTenant } from './base/of-tenant.ts';
 import { decodeIdentity, encodeIdentity } from './identity.ts';
 import { tenantKeys } from './keys/keys.ts';
@@ -43,6 +44,7 @@ export const materialiseOperation =
     for (let attempt = 0; attempt < unconditionalAttemptsMax; attempt++) {
       const asked = await askedTenant(world, call);
       const identity = decodeIdentity(asked.identity.value);
+      if (identity.next) throw restoring(asked.path);
       if (identity.isMaterialised) return entryAnswer(call, want, await markMaterialised(call, asked.entry));
       // The tenant was destroyed or materialised by another request: read it again.
       if (!(await writeBase(world, asked))) continue;

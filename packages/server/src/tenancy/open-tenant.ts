@@ -26,6 +26,8 @@ import type { Answer, ServerRequest } from '../http/message.ts';
 import type { RequestInfo } from '../request/info.ts';
 import { ApiServer } from '../server.ts';
 import type { ApiServerOptions } from '../server.ts';
+import { restoring } from './backup/replacement.ts';
+import type { Replacements } from './backup/replacements.ts';
 import type { TenantBase } from './base/base.ts';
 import { baseOfTenant } from './base/of-tenant.ts';
 import { noBase } from './base/with-entries.ts';
@@ -83,6 +85,8 @@ export interface TenantWorld
   readonly serverId: string;
   /** Reports whether nodes can join the control plane with this path. */
   readonly hasNodes: (path: string) => boolean;
+  /** Completes restores in place. */
+  readonly replacements: () => Replacements;
   /** Addresses in the service `kubernetes` of tenants with nodes. Absent: the service is as in other tenants. */
   readonly advertised?: AdvertisedAddresses | undefined;
 }
@@ -107,13 +111,20 @@ export interface TenantLink {
   onFenced(): void;
 }
 
-/** `known`: the entry of the tenant's identity, if it was just read. Returns undefined if the tenant was deleted meanwhile. */
+/**
+ * `known`: the entry of the tenant's identity, if it was just read. Returns undefined if the tenant was deleted meanwhile. Throws 503 while a
+ * restore replaces its data.
+ */
 export async function openTenant(world: TenantWorld, link: TenantLink, known?: Entry): Promise<OpenTenant | undefined> {
   const { store, storePrefix, clock, random } = world;
   const { path } = link.tenant();
   const prefix = tenantPrefix(storePrefix, path);
   const entry = known ?? (await store.get(identityKey(prefix))).entry;
   if (!entry) return undefined;
+  if (decodeIdentity(entry.value).next) {
+    world.replacements().noticed(path);
+    throw restoring(path);
+  }
   const keys = await tenantKeys({ store, prefix, path, identityRevision: entry.modRevision, clock, random });
   await using opened = new CleanupStack();
   const view = await viewOf(world, { path, prefix, entry, keys, link });

@@ -6,6 +6,7 @@
 import type { Clock, Timer } from '@hangar/core';
 import type { Entry } from '@hangar/store';
 import type { OpenTenant, TenantLink } from './open-tenant.ts';
+import { identityKey } from './layout.ts';
 import { closure } from './suspension.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -142,6 +143,17 @@ export class OpenTenants {
   drop(path: string): void {
     const seat = this.#seats.get(path);
     if (seat) this.#drop(seat);
+  }
+
+  /** Closes the tenant if it was replaced since it was opened. Its watches end with 410. */
+  async closeFenced(path: string): Promise<void> {
+    try {
+      const open = await this.#seats.get(path)?.opening;
+      // A fenced read closes the tenant.
+      await open?.plane.store.get(identityKey(open.plane.prefix));
+    } catch {
+      // The next request finds out.
+    }
   }
 
   close(): void {

@@ -9,11 +9,11 @@ import { closingWith, isStreaming } from '../http/message.ts';
 import type { Answer, Handler, ServerRequest } from '../http/message.ts';
 import { NodeTotals } from '../nodes/totals.ts';
 import { errorAnswer } from '../objects/answers.ts';
-import { unauthorized } from '@hangar/api';
-import type { StatusError } from '@hangar/api';
+import { StatusError, unauthorized } from '@hangar/api';
 import { isPublicPath } from '../request/public-paths.ts';
 import { splitTarget } from '../request/query.ts';
 import { noSuchResource } from '../resources/unknown.ts';
+import type { Replacements } from './backup/replacements.ts';
 import type { TenantBase } from './base/base.ts';
 import { isForOwnHost, tenantHost, tenantOfHost } from './host.ts';
 import { KeptRequestMetrics } from './metrics/kept-request-metrics.ts';
@@ -49,7 +49,7 @@ const lazily = lazy(() => require('./lazily.ts') as typeof Lazily);
 
 export interface TenancyOptions extends Omit<
   TenantWorld,
-  'base' | 'usage' | 'tenantMetrics' | 'requestMetrics' | 'serverId' | 'hasNodes' | 'nodeTotals'
+  'base' | 'usage' | 'tenantMetrics' | 'requestMetrics' | 'serverId' | 'hasNodes' | 'nodeTotals' | 'replacements'
 > {
   /** The management plane, which holds the Tenant objects. */
   readonly root: ControlPlane;
@@ -93,6 +93,7 @@ export class Tenancy {
   readonly #ownHosts: () => ReadonlySet<string>;
   readonly #strangersPaceMs: number;
   readonly #closed = new AbortController();
+  readonly #replacements: () => Replacements;
   readonly #wildcard: () => Wildcard;
   readonly #wildcardServer: () => WildcardServer;
 
@@ -109,6 +110,15 @@ export class Tenancy {
       ...(topTenantsMax === undefined ? {} : { topMax: topTenantsMax }),
     });
     const requestMetrics = new KeptRequestMetrics({ clock: world.clock });
+    this.#replacements = lazy(
+      () =>
+        new (lazily().Replacements)({
+          ...world,
+          clock,
+          closed: this.#closed.signal,
+          closeReplaced: (path) => this.open.closeFenced(path),
+        }),
+    );
     const serverId = uuid(world.random);
     const hasNodes = (path: string): boolean => this.tenants.find(path)?.port !== undefined;
     this.#world = {
@@ -120,6 +130,7 @@ export class Tenancy {
       serverId,
       hasNodes,
       nodeTotals: new NodeTotals(),
+      replacements: this.#replacements,
     };
     this.#wildcard = lazy(() => new (lazily().Wildcard)({ world: this.#world, root }));
     this.#wildcardServer = lazy(
@@ -194,6 +205,7 @@ export class Tenancy {
   async start(): Promise<void> {
     await this.tenants.start();
     this.quarantines.follow();
+    if (this.tenants.size > 0) await this.#replacements().start();
   }
 
   /** Resolves when the usage is stored. */
@@ -301,6 +313,9 @@ export class Tenancy {
         // Only clients known to the tenant may learn that it exists.
         proven ??= await lazily().proofOf(this.#world, path, request);
         if (!proven) break;
+        if (error instanceof StatusError && hasCode(error, 'ServiceUnavailable')) {
+          return this.#refused(tenant, routed, error, proven);
+        }
         this.#world.onError(error as Error);
         return this.#refused(tenant, routed, lazily().unavailable(path), proven);
       }

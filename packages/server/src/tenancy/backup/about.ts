@@ -22,7 +22,13 @@ const kind = 'TenantBackup';
 const form = 1;
 
 export const encodeAbout = ({ path, identity, revision, version, hasKeys }: BackupAbout): Buffer =>
-  Buffer.from(JSON.stringify({ kind, form, path, identity, revision, version, hasKeys }));
+  Buffer.from(JSON.stringify({ kind, form, path, identity: ownIdentity(identity), revision, version, hasKeys }));
+
+const ownIdentity = ({ seed, createdAt, isMaterialised }: TenantIdentity): TenantIdentity => ({
+  seed,
+  createdAt,
+  ...(isMaterialised === true ? { isMaterialised } : {}),
+});
 
 const uidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
@@ -43,7 +49,7 @@ export function decodeAbout(bytes: Uint8Array | undefined): BackupAbout {
   }
   return {
     path,
-    identity: { seed, createdAt, ...(isMaterialised === true ? { isMaterialised } : {}) },
+    identity: ownIdentity({ seed, createdAt, isMaterialised: isMaterialised === true }),
     revision: Number(revision),
     version: String(version),
     hasKeys: hasKeys === true,

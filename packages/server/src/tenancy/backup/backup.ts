@@ -21,6 +21,7 @@ import { encodeAbout } from './about.ts';
 import type { BackupAbout } from './about.ts';
 import { isInBackup } from './contents.ts';
 import { download } from './download.ts';
+import { restoring } from './replacement.ts';
 
 /** Gives up if the revision is compacted each time before the first page is read. */
 const attemptsMax = 5;
@@ -49,6 +50,7 @@ async function begun({ store, clock, onError }: TenantWorld, asked: AskedTenant,
   const { entry, revision } = await store.get(identityKey(prefix));
   if (!entry) throw notFound(tenantsName, path);
   const identity = decodeIdentity(entry.value);
+  if (identity.next) throw restoring(path);
   const about: BackupAbout = { path, identity, revision, version: String(versionInfo['gitVersion']), hasKeys };
   const chunks = exportRange(store, {
     prefix,

@@ -19,8 +19,11 @@ import { refused } from './refused.ts';
 const ownName = '.hangar/';
 export const keysName = `${ownName}keys`;
 
+/** Reports whether the key holds internal data of the server about the tenant. */
+export const isInternalName = (key: string): boolean => key.startsWith(ownName);
+
 export function isInBackup(key: string, { lease }: Entry, { hasKeys, identity }: BackupAbout): boolean {
-  if (key.startsWith(ownName)) return hasKeys && key === keysName;
+  if (isInternalName(key)) return hasKeys && key === keysName;
   // A materialised tenant has no base, so its tombstones have no effect.
   if (key.startsWith(hiddenName)) return !identity.isMaterialised;
   return lease === undefined;

@@ -2,7 +2,7 @@
  * `POST …/tenants/demo/restore` with a backup as the body: creates the tenant `demo` from it, completely or not at all. UIDs, times and
  * owners of objects are preserved. resourceVersions are new, and so are the tenant's keys, unless the backup contains them and the path is
  * the same. `?spec=` sets the spec of the new tenant, as JSON; `?deletionPolicy=` and `?suspension=` set fields of it. A restore also
- * requires permission to `create` `tenants`.
+ * requires permission to `create` `tenants`. `?replace=true` replaces the data of an existing tenant instead; see `replace.ts`.
  */
 
 import { conflict } from '@hangar/api';
@@ -33,12 +33,14 @@ import { decodeAbout } from './about.ts';
 import type { BackupAbout } from './about.ts';
 import { Import } from './import.ts';
 import { refused } from './refused.ts';
+import { replaceOperation } from './replace.ts';
 import { restoredEntries } from './restored-entries.ts';
 import { upload } from './upload.ts';
 
 export const restoreOperation =
   (world: TenantWorld) =>
   async (call: Call): Promise<Answer> => {
+    if (call.query.flag('replace') ?? false) return replaceOperation(world)(call);
     const want = wantedBy(call);
     const options = writeOptions(call.query, 'CreateOptions');
     await insistOnCreate(call, '');

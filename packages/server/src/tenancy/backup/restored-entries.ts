@@ -13,43 +13,37 @@ import type { TenantWorld } from '../open-tenant.ts';
 import type { BackupAbout } from './about.ts';
 import { ContentsCheck, keysName } from './contents.ts';
 import { refused } from './refused.ts';
-
-/** Maximum number of conditions in a transaction, without that of the mark. */
-const transactionEntriesMax = 100;
-const transactionBytesMax = 1024 * 1024;
+import { transactions } from './transactions.ts';
 
 export interface RestoredOptions {
   readonly about: BackupAbout;
   readonly path: string;
+  /** Prefix of the written keys. */
   readonly prefix: string;
+  /** Keys of the tenant, if it exists. The keys of a backup replace them. */
+  readonly currentKeys?: TenantKeys;
   readonly world: Pick<TenantWorld, 'base' | 'url' | 'servingCa' | 'hasNodes' | 'clock' | 'random'>;
 }
 
 /** Yields the writes of one transaction at a time. Throws 400 on the first invalid entry. */
-export async function* restoredEntries(
+export const restoredEntries = (
   entries: AsyncIterable<TransferEntry>,
   options: RestoredOptions,
-): AsyncGenerator<Write[], void, void> {
-  const { world, about } = options;
+): AsyncGenerator<Write[], void, void> => transactions(restoredWrites(entries, options));
+
+async function* restoredWrites(
+  entries: AsyncIterable<TransferEntry>,
+  options: RestoredOptions,
+): AsyncGenerator<Write, void, void> {
+  const { world, about, prefix } = options;
   const contents = new ContentsCheck(about);
   const ownKeys = new OwnKeys(options, about.identity.isMaterialised ? await world.base() : undefined);
-  let writes: Write[] = [];
-  let bytes = 0;
   for await (const entry of readable(entries)) {
     contents.check(entry);
     const restored = ownKeys.restored(entry);
-    if (!restored) continue;
-    const key = options.prefix + restored.key;
-    const size = Buffer.byteLength(key) + restored.value.length;
-    if (writes.length === transactionEntriesMax || (writes.length > 0 && bytes + size > transactionBytesMax)) {
-      yield writes;
-      [writes, bytes] = [[], 0];
-    }
-    writes.push({ type: 'put', key, value: restored.value, expected: absent });
-    bytes += size;
+    if (restored) yield { type: 'put', key: prefix + restored.key, value: restored.value, expected: absent };
   }
-  writes.push(...ownKeys.made());
-  if (writes.length > 0) yield writes;
+  yield* ownKeys.made();
 }
 
 /** Converts read errors into 400: they are caused by the file. */
@@ -80,7 +74,7 @@ class OwnKeys {
 
   /** Returns undefined if the entry is left out. */
   restored(entry: TransferEntry): TransferEntry | undefined {
-    const { about, path, world } = this.#options;
+    const { about, path, world, currentKeys } = this.#options;
     if (entry.key === keysName) {
       if (about.path !== path) return undefined;
       this.#keys = decodeKeys(entry.value);
@@ -89,8 +83,8 @@ class OwnKeys {
     if (!this.#base) return entry;
     // Keys come first: they sort before all objects.
     if (!this.#keys) {
-      this.#keys = newTenantKeys(path, world);
-      this.#areNew = true;
+      this.#keys = currentKeys ?? newTenantKeys(path, world);
+      this.#areNew = !currentKeys;
     }
     this.#entries ??= entriesOfTenant(
       { ...world, base: this.#base },

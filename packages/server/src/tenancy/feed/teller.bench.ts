@@ -41,6 +41,7 @@ const teller = new Teller({
     clusterGone() {},
   },
   deletedBase: () => Promise.resolve(undefined),
+  tenantAt: () => Promise.resolve(undefined),
   onTakenOver() {},
 });
 teller.tenant(entry('root/tenancy.hangar.dev/tenants/red', '{"metadata":{"name":"red"}}'));

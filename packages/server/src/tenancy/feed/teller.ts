@@ -5,12 +5,15 @@
  *     Tenant put, did not exist    clusterChanged; if it takes over stored data, a scan sends that data
  *     Tenant put, existed          clusterChanged
  *     Tenant deleted               clusterGone, without events for its objects
+ *     data is being replaced       clusterGone, without events for its objects
+ *     data was replaced            clusterChanged, then a scan sends the data
  */
 
 import { Buffer } from 'node:buffer';
 import type { KubeObject } from '@hangar/api';
 import { hiddenName } from '@hangar/store';
 import type { Entry, Revision, StoreEvent } from '@hangar/store';
+import { decodeIdentity } from '../identity.ts';
 import { clustersPrefix, identityKey, importKey, isTenantPath, rootPath, tenantPrefix } from '../layout.ts';
 import { tenantsPrefix } from '../tenant.ts';
 import { keyOf } from '../wildcard/touched.ts';
@@ -24,6 +27,8 @@ export interface TellerOptions {
   readonly listener: FeedListener;
   /** Returns the base object that a tenant deleted, or undefined if there was none. */
   deletedBase(deleted: DeletedKey): Promise<Entry | undefined>;
+  /** Returns the entry of the `Tenant` at this revision. */
+  tenantAt(cluster: string, at: Revision): Promise<Entry | undefined>;
   /** Called when a scan must send the stored data of the control plane. */
   onTakenOver(cluster: string): void;
 }
@@ -33,6 +38,8 @@ export class Teller {
   readonly #listener: FeedListener;
   readonly #places: KeyPlaces;
   readonly #clusters = new Set<string>();
+  /** Control planes whose data is being replaced by a restore. */
+  readonly #replacing = new Set<string>();
   readonly #clustersLength: number;
   /** Prefix of `Tenant` objects. */
   readonly #tenants: string;
@@ -66,6 +73,7 @@ export class Teller {
     if (!this.has(cluster)) return cluster;
     const found = this.#places.wanted(key, end + 1);
     if (!found) {
+      if (isIdentity(key, end + 1) && this.#startsReplacement(cluster, value)) return cluster;
       if (isHidden(key, end + 1)) this.#deleted.push({ cluster, rest: key.slice(end + 1 + hiddenName.length) });
       return undefined;
     }
@@ -117,9 +125,12 @@ export class Teller {
     const end = key.indexOf('/', this.#clustersLength);
     if (end === -1) return undefined;
     const cluster = key.slice(this.#clustersLength, end);
-    if (!this.has(cluster)) return undefined;
+    if (!this.has(cluster)) {
+      return this.#replacing.has(cluster) ? this.#replacingEvent(event, cluster, revision) : undefined;
+    }
     const found = this.#places.wanted(key, end + 1);
     if (!found) {
+      if (event.type === 'put' && isIdentity(key, end + 1)) this.#startsReplacement(cluster, event.entry.value);
       if (event.type === 'delete' || !isHidden(key, end + 1)) return undefined;
       return this.#hidden(cluster, key.slice(end + 1 + hiddenName.length), revision, events);
     }
@@ -127,6 +138,25 @@ export class Teller {
     const value = event.type === 'put' ? event.entry.value : event.previous?.value;
     this.#listener.changed(new StoredChange({ ...found, cluster, type, isInitial: false, value, revision }));
     return undefined;
+  }
+
+  /** Returns false if the identity does not show that a restore replaces the data of the control plane. */
+  #startsReplacement(cluster: string, identity: Uint8Array): boolean {
+    if (!decodeIdentity(identity).next) return false;
+    this.#replacing.add(cluster);
+    if (this.#clusters.delete(cluster)) this.#listener.clusterGone(cluster);
+    return true;
+  }
+
+  #replacingEvent(event: StoreEvent, cluster: string, at: Revision): Promise<void> | undefined {
+    if (event.type === 'delete' || !isIdentity(event.entry.key, this.#clustersLength + cluster.length + 1)) {
+      return undefined;
+    }
+    if (decodeIdentity(event.entry.value).next) return undefined;
+    return this.#options.tenantAt(cluster, at).then((entry) => {
+      this.#replacing.delete(cluster);
+      if (entry && this.#put(entry) !== undefined) this.#options.onTakenOver(cluster);
+    });
   }
 
   /** Handles a tombstone. If the tenant's own entry is deleted with it, that event is sufficient. */
@@ -152,12 +182,15 @@ export class Teller {
   /** Returns true if a scan has to send the stored data of the tenant. */
   #tenantEvent(event: StoreEvent, events: readonly StoreEvent[]): boolean {
     if (event.type === 'put') {
+      // Sent when the data was replaced.
+      if (this.#replacing.has(event.entry.key.slice(this.#tenants.length))) return false;
       const cluster = this.#put(event.entry);
       if (cluster === undefined || event.previous || this.#isNewBorn(cluster, events)) return false;
       this.#options.onTakenOver(cluster);
       return true;
     }
     const cluster = event.key.slice(this.#tenants.length);
+    this.#replacing.delete(cluster);
     if (this.#clusters.delete(cluster)) this.#listener.clusterGone(cluster);
     return false;
   }
@@ -196,3 +229,9 @@ export class Teller {
     return key.slice(this.#clustersLength, key.indexOf('/', this.#clustersLength));
   }
 }
+
+const identityName = identityKey('');
+
+/** Reports whether the key holds the identity of a tenant. `at`: offset of the part after the control plane's prefix. */
+const isIdentity = (key: string, at: number): boolean =>
+  key.length === at + identityName.length && key.endsWith(identityName);

@@ -12,7 +12,7 @@ import type { Clock, Random } from '@hangar/core';
 import { prefixRange } from '@hangar/store';
 import type { Revision, Store, Watch } from '@hangar/store';
 import { clustersPrefix, rootPath, tenantPrefix } from '../layout.ts';
-import { tenantsPrefix } from '../tenant.ts';
+import { tenantKey, tenantsPrefix } from '../tenant.ts';
 import type { FeedListener } from './contract.ts';
 import { deletedBaseEntry } from './deleted-base.ts';
 import type { DeletedBaseWorld } from './deleted-base.ts';
@@ -90,6 +90,7 @@ export class TenantFeed {
       storePrefix,
       listener,
       deletedBase: (deleted) => deletedBaseEntry(this.#world, deleted),
+      tenantAt: async (cluster, atRevision) => (await store.get(tenantKey(storePrefix, cluster), { atRevision })).entry,
       onTakenOver: (cluster) => this.#toTell.set(cluster, this.#toTell.get(cluster)),
     });
     this.#teller = teller;

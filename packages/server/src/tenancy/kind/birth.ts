@@ -7,11 +7,12 @@
 import { uuid } from '@hangar/core';
 import type { KubeObject } from '@hangar/api';
 import { absent, prefixRange } from '@hangar/store';
-import type { Write } from '@hangar/store';
+import type { Store, Write } from '@hangar/store';
 import type { Allocation, AllocationContext } from '../../allocation/allocation.ts';
 import { timestamp } from '../../verbs/metadata.ts';
-import { encodeIdentity } from '../identity.ts';
+import { decodeIdentity, encodeIdentity } from '../identity.ts';
 import { withoutImport } from '../backup/import.ts';
+import { restoring, withoutReplacement } from '../backup/replacement.ts';
 import { encodedNewKeys } from '../keys/keys.ts';
 import { decodeKeys } from '../keys/encoding.ts';
 import { identityKey, importKey, isTenantPath, keysKey, retainedKey, tenantPrefix } from '../layout.ts';
@@ -58,16 +59,30 @@ export function birth(options: BirthOptions): Allocation {
       return isDryRun ? claims : [...claims, ...(await ports.change({ object, old }))];
     },
     async remove({ plane: { clock } }, object): Promise<readonly Write[]> {
-      const hostReleases = await hosts.change({ path: object.metadata.name!, hosts: [], before: hostsOf(object) });
-      const releases = [...hostReleases, ...(await ports.release(object))];
+      const path = object.metadata.name!;
+      const hostReleases = await hosts.change({ path, hosts: [], before: hostsOf(object) });
+      const releases = [
+        ...hostReleases,
+        ...(await ports.release(object)),
+        ...(await withoutReplacement({ store, storePrefix }, path)),
+      ];
       const { deletionPolicy } = object['spec'] as TenantSpec;
       if (deletionPolicy !== 'Destroy') {
         const value = encodeRetained({ since: timestamp(clock) });
-        return [{ type: 'put', key: retainedKey(prefixOf(object)), value }, ...releases];
+        const complete = await insistOnComplete(store, prefixOf(object), path);
+        return [{ type: 'put', key: retainedKey(prefixOf(object)), value }, ...complete, ...releases];
       }
       return [{ type: 'deleteRange', range: prefixRange(prefixOf(object)) }, ...releases];
     },
   };
+}
+
+/** Data that is replaced only in part must not be retained. Throws 503 while a restore replaces it; else returns the condition. */
+async function insistOnComplete(store: Store, prefix: string, path: string): Promise<Write[]> {
+  const { entry } = await store.get(identityKey(prefix));
+  if (!entry) return [];
+  if (decodeIdentity(entry.value).next) throw restoring(path);
+  return [{ type: 'check', key: entry.key, expected: entry.modRevision }];
 }
 
 /** As sent: the names are validated later. */
