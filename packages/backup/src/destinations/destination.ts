@@ -9,6 +9,7 @@ import type { Clock, Random } from '@hangar/core';
 import { BackupError } from '../errors.ts';
 import type { CallOptions, ObjectStorage, UploadOptions } from './object-storage.ts';
 import {
+  checkFacts,
   checkName,
   dataKey,
   dataPrefix,
@@ -29,6 +30,8 @@ export interface PutOptions extends UploadOptions {
    * `read` always reads all bytes again.
    */
   readonly verify?: 'checksum' | 'read';
+  /** Returns facts for the record. Called after the stream finished. Up to 1,000 characters. */
+  readonly facts?: (() => Promise<Readonly<Record<string, string>>>) | undefined;
 }
 
 export interface ListOptions extends CallOptions {
@@ -147,7 +150,7 @@ class Destination implements BackupDestination {
   async put(
     name: string,
     content: AsyncIterable<Uint8Array>,
-    { ifExists = 'refuse', verify = 'checksum', signal, onProgress }: PutOptions = {},
+    { ifExists = 'refuse', verify = 'checksum', signal, onProgress, facts }: PutOptions = {},
   ): Promise<BackupRecord> {
     checkName(name);
     const isNew = ifExists === 'refuse';
@@ -156,13 +159,11 @@ class Destination implements BackupDestination {
     const key = dataKey(name, id);
     const measured = new MeasuredStream(content);
     const { isVerified } = await this.#storage.upload(key, measured.read(), { signal, onProgress });
-    const record: BackupRecord = {
-      name,
-      ...measured.result(),
-      storedAt: new Date(this.#clock.now()).toISOString(),
-      id,
-    };
+    const stored = { name, ...measured.result(), storedAt: new Date(this.#clock.now()).toISOString(), id };
+    let record: BackupRecord = stored;
     try {
+      if (facts) record = { ...stored, facts: await facts() };
+      checkFacts(record.facts ?? {});
       await this.#verify(record, isVerified && verify === 'checksum', signal);
     } catch (error) {
       await this.#discard(record);

@@ -17,11 +17,15 @@ export interface BackupRecord {
   readonly storedAt: string;
   /** Identifies the data object. */
   readonly id: string;
+  /** Facts that the program that stored the backup added, such as a digest of its content. Absent: none. */
+  readonly facts?: Readonly<Record<string, string>>;
 }
 
 export const recordBytesMax = 16 * 1024;
 const kind = 'HangarBackup';
 const format = 1;
+/** Far below the limit of a record, in which a character of a fact needs up to six bytes. */
+const factCharactersMax = 1_000;
 const recordSuffix = '.backup.json';
 export const dataPrefix = 'data/';
 
@@ -69,7 +73,21 @@ export function decodeRecord(name: string, bytes: Uint8Array): BackupRecord {
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) throw invalid(name, 'it has no valid digest');
   if (typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id)) throw invalid(name, 'it has no valid id');
   if (typeof storedAt !== 'string' || Number.isNaN(Date.parse(storedAt))) throw invalid(name, 'it has no valid time');
-  return { name, sizeBytes: Number(sizeBytes), sha256, storedAt, id };
+  return { name, sizeBytes: Number(sizeBytes), sha256, storedAt, id, ...factsOf(name, value['facts']) };
+}
+
+function factsOf(name: string, value: unknown): { facts?: Readonly<Record<string, string>> } {
+  if (value === undefined) return {};
+  if (!isObject(value) || !Object.values(value).every((one) => typeof one === 'string')) {
+    throw invalid(name, 'it has no valid facts');
+  }
+  return { facts: value as Record<string, string> };
+}
+
+/** Throws `InvalidName` if they do not fit into a record. */
+export function checkFacts(facts: Readonly<Record<string, string>>): void {
+  if (Object.entries(facts).flat().join('').length <= factCharactersMax) return;
+  throw new BackupError('InvalidName', `the facts of a backup have more than ${factCharactersMax} characters`);
 }
 
 function parsed(bytes: Uint8Array): unknown {

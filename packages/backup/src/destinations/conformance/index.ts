@@ -37,6 +37,25 @@ export function describeDestination(name: string, subject: Subject): void {
     const small = Buffer.from('a small backup');
     const large = Buffer.from(seededRandom(1).bytes(subject.largeBytes));
 
+    test('keeps the facts that are known after the stream finished', async () => {
+      const destination = openDestination(await subject.open());
+      let isFinished = false;
+      async function* content(): AsyncGenerator<Uint8Array, void, void> {
+        yield small;
+        isFinished = true;
+      }
+      const facts = () => Promise.resolve({ objects: isFinished ? '7' : 'unknown' });
+      await destination.put('one', content(), { facts });
+      assert.deepEqual((await destination.stat('one'))?.facts, { objects: '7' });
+      assert.deepEqual(
+        (await Array.fromAsync(destination.list())).map((one) => one.facts),
+        [{ objects: '7' }],
+      );
+      const tooLong = () => Promise.resolve({ long: '"'.repeat(1_000) });
+      await assert.rejects(destination.put('two', inPieces(small), { facts: tooLong }), { code: 'InvalidName' });
+      assert.deepEqual(await names(destination), ['one']);
+    });
+
     test('returns what was stored, lists it, and forgets what was deleted', async () => {
       const storage = await subject.open();
       const destination = openDestination(storage);
