@@ -6,7 +6,7 @@ import { runFiles } from './testing/pool.ts';
 import { printDetails, printFile, printSummary } from './testing/report.ts';
 import type { FileResult } from './testing/result.ts';
 import { readDependencies, selectAffected } from './testing/select-affected.ts';
-import { filesOf, mayShareProcess, shuffled, suites } from './testing/suites.ts';
+import { filesOf, groupOf, mayShareProcess, shuffled, suites } from './testing/suites.ts';
 import type { Suite } from './testing/suites.ts';
 import { killAll } from './testing/test-process.ts';
 
@@ -95,7 +95,7 @@ async function run(name: string, suite: Suite, files: readonly string[]): Promis
       limits,
       concurrency,
       mayShare,
-      isExclusive: (file) => suite.exclusive?.test(file) ?? false,
+      exclusiveGroup: (file) => groupOf(suite, file),
       onResult: printFile,
       onOutput: suite.printsOutput ? (text) => process.stdout.write(text.replace(/^(?=.)/gm, '  ')) : undefined,
     });

@@ -139,31 +139,42 @@ describe('files in one process', () => {
 });
 
 describe('exclusive files', () => {
-  test('run one at a time and first, and another file runs beside them', async (t) => {
+  test('run one at a time of each group and first, and another file runs beside them', async (t) => {
     const running = await mkdtemp(join(tmpdir(), 'hangar-test-runner-'));
     t.after(() => rm(running, { recursive: true }));
-    const exclusive = `
+    const exclusive = (group: string) => `
       import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
       import { setTimeout as sleep } from 'node:timers/promises';
       test('runs', async () => {
-        closeSync(openSync('${running}/exclusive', 'wx'));
+        closeSync(openSync('${running}/${group}', 'wx'));
         while (!existsSync('${running}/beside')) await sleep(5);
-        rmSync('${running}/exclusive');
+        rmSync('${running}/${group}');
       });`;
     const beside = `
       import { existsSync, writeFileSync } from 'node:fs';
       import { setTimeout as sleep } from 'node:timers/promises';
       test('runs', async () => {
-        while (!existsSync('${running}/exclusive')) await sleep(5);
+        while (!existsSync('${running}/first') || !existsSync('${running}/second')) await sleep(5);
         writeFileSync('${running}/beside', '');
       });`;
     const results = await run(
       t,
-      { 'a-beside.mjs': beside, 'b-exclusive.mjs': exclusive, 'c-exclusive.mjs': exclusive },
-      { concurrency: 3, mayShare: () => false, isExclusive: (file) => file.includes('exclusive') },
+      {
+        'a-beside.mjs': beside,
+        'b-first.mjs': exclusive('first'),
+        'c-first.mjs': exclusive('first'),
+        'd-second.mjs': exclusive('second'),
+        'e-second.mjs': exclusive('second'),
+      },
+      { concurrency: 4, mayShare: () => false, exclusiveGroup },
     );
     assert.deepEqual(Object.values(results).flatMap(namesOf), []);
   });
+
+  function exclusiveGroup(file: string): number | undefined {
+    const at = ['first', 'second'].findIndex((group) => file.includes(group));
+    return at === -1 ? undefined : at;
+  }
 });
 
 describe('files that hang', () => {

@@ -9,17 +9,14 @@ export interface PoolOptions extends Omit<TestProcessOptions, 'onLateFailure'> {
   readonly concurrency: number;
   /** Returns true for a file that may share its process with other files. */
   readonly mayShare: (file: string) => boolean;
-  /** Returns true for a file that never runs at the same time as another file for which it returns true. */
-  readonly isExclusive?: (file: string) => boolean;
+  /** Returns the group of a file of which only one file runs at a time. Undefined: the file belongs to no group. */
+  readonly exclusiveGroup?: (file: string) => number | undefined;
   readonly onResult: (result: FileResult) => void;
 }
 
 /** Returns one result for each file, in the order in which the files finished. */
 export async function runFiles(files: readonly string[], options: PoolOptions): Promise<FileResult[]> {
-  const { isExclusive = () => false } = options;
-  const exclusive = files.filter((file) => isExclusive(file));
-  const others = files.filter((file) => !isExclusive(file));
-  let exclusiveRuns = false;
+  const waiting = new WaitingFiles(files, options.exclusiveGroup);
   const results: FileResult[] = [];
   const late: { file: string; failure: Failure }[] = [];
   const start = () => new TestProcess({ ...options, onLateFailure: (file, failure) => late.push({ file, failure }) });
@@ -27,11 +24,8 @@ export async function runFiles(files: readonly string[], options: PoolOptions): 
   const slot = async (): Promise<void> => {
     let shared: TestProcess | undefined;
     for (;;) {
-      // Exclusive files come first, so that other files run beside each of them.
-      const excludes = exclusive.length > 0 && !exclusiveRuns;
-      const file = excludes ? exclusive.shift() : others.shift();
+      const file = waiting.take();
       if (file === undefined) break;
-      if (excludes) exclusiveRuns = true;
       const isShared = options.mayShare(file);
       const one = isShared ? (shared ??= start()) : start();
       let result = await one.run(file);
@@ -41,7 +35,7 @@ export async function runFiles(files: readonly string[], options: PoolOptions): 
           result = { ...result, failures: [...result.failures, { test: '(after the last test)', text: problem }] };
         if (isShared) shared = undefined;
       }
-      if (excludes) exclusiveRuns = false;
+      waiting.finished(file);
       results.push(result);
       options.onResult(result);
     }
@@ -53,4 +47,35 @@ export async function runFiles(files: readonly string[], options: PoolOptions): 
     const more = late.filter(({ file }) => file === result.file).map(({ failure }) => failure);
     return more.length === 0 ? result : { ...result, failures: [...result.failures, ...more] };
   });
+}
+
+/** Files that wait for a slot. Those of groups come first, so that other files run beside each of them. */
+class WaitingFiles {
+  readonly #groupOf: NonNullable<PoolOptions['exclusiveGroup']>;
+  readonly #files: string[];
+  readonly #running = new Set<number>();
+
+  constructor(files: readonly string[], groupOf: PoolOptions['exclusiveGroup'] = () => undefined) {
+    this.#groupOf = groupOf;
+    const isGrouped = (file: string): boolean => groupOf(file) !== undefined;
+    this.#files = [...files.filter(isGrouped), ...files.filter((file) => !isGrouped(file))];
+  }
+
+  /** Undefined: the remaining files belong to groups of running files, whose slots take them. */
+  take(): string | undefined {
+    const at = this.#files.findIndex((file) => {
+      const group = this.#groupOf(file);
+      return group === undefined || !this.#running.has(group);
+    });
+    if (at === -1) return undefined;
+    const [file] = this.#files.splice(at, 1);
+    const group = this.#groupOf(file!);
+    if (group !== undefined) this.#running.add(group);
+    return file;
+  }
+
+  finished(file: string): void {
+    const group = this.#groupOf(file);
+    if (group !== undefined) this.#running.delete(group);
+  }
 }

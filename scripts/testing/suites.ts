@@ -13,8 +13,8 @@ export interface Suite {
   readonly sharesProcesses: boolean;
   /** Matches files that run last, one after the other, while no other file runs. */
   readonly alone: RegExp | undefined;
-  /** Matches files of which only one runs at a time. Other files run at the same time. */
-  readonly exclusive: RegExp | undefined;
+  /** Each matches a group of files of which only one runs at a time. Other files run at the same time. */
+  readonly exclusive: readonly RegExp[];
   /** Whether the output of the tests is printed while they run: progress and figures. */
   readonly printsOutput: boolean;
 }
@@ -26,18 +26,22 @@ export const suites: Readonly<Record<string, Suite>> = {
     concurrency: availableParallelism() + 2,
     sharesProcesses: true,
     alone: undefined,
-    exclusive: undefined,
+    exclusive: [],
     printsOutput: false,
   },
   // Real programs compete for the machine. Files that measure short times with many programs run alone. Files that depend on the time
-  // limits of Kubernetes mostly wait: one of them runs beside another file, which uses the CPU time that remains.
+  // limits of Kubernetes mostly wait: one of each group runs beside another file, which uses the CPU time that remains. Nodes and hosted
+  // control planes are one group, because they also share addresses and ports.
   real: {
     pattern: '*.real.ts',
     limits: { fileMs: 20 * 60_000, silenceMs: 5 * 60_000 },
-    concurrency: availableParallelism(),
+    concurrency: availableParallelism() + 1,
     sharesProcesses: false,
     alone: /leader-election\.real|tests\/controller-manager\/replicas/,
-    exclusive: /e2e|essential-controllers|tests\/(controller-manager|hosted|nodes|platform|readme)\//,
+    exclusive: [
+      /tests\/(conformance\/nodes|hosted|nodes|readme)\//,
+      /e2e|essential-controllers|tests\/(controller-manager|platform)\//,
+    ],
     printsOutput: true,
   },
 };
@@ -47,6 +51,12 @@ export function filesOf(suite: Suite, root: string): string[] {
   // Tests of several packages take longest: they come first, so that no process is left with a long file at the end.
   const rank = (file: string): number => (file.startsWith('tests/') ? 0 : file.startsWith('apps/') ? 1 : 2);
   return files.filter((file) => !file.includes('node_modules')).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+/** Returns the index of the exclusive group of a file. */
+export function groupOf({ exclusive }: Suite, file: string): number | undefined {
+  const at = exclusive.findIndex((group) => group.test(file));
+  return at === -1 ? undefined : at;
 }
 
 /** Matches a comment at the start of a line: `// isolated: measures the memory of the process`. */
