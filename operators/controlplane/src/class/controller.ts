@@ -7,10 +7,9 @@ import { find } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { ConfigMap } from '@hangar/client/kinds/core-v1';
 import type { Clock } from '@hangar/core';
-import { labelled, setCondition } from '@hangar/runtime';
+import { labelled, setCondition, writeStatus } from '@hangar/runtime';
 import type { ControllerOptions, Reconciler } from '@hangar/runtime';
 import { ControlPlaneClass, labels } from '../api/index.ts';
-import { writeStatus } from '../write-status.ts';
 import { accepted } from './check.ts';
 
 export interface ClassWorld {

@@ -7,12 +7,11 @@
  * Problems of the spec itself count at once.
  */
 
-import { isConditionTrue, removeCondition, setConditions } from '@hangar/runtime';
+import { changedFields, isConditionTrue, removeCondition, setConditions, writeStatus } from '@hangar/runtime';
 import type { NewCondition } from '@hangar/runtime';
 import { ControlPlane } from '../api/index.ts';
 import type { Condition, ControlPlanePhase, ControlPlaneStatus } from '../api/index.ts';
 import { addressList } from '../endpoint/resolve.ts';
-import { changedFields, writeStatus } from '../write-status.ts';
 import { joinPlace } from './nodes.ts';
 import { suspendedReasons } from './suspended.ts';
 import { eventsBetween } from './events.ts';

@@ -6,7 +6,7 @@
 import { find } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import type { Clock } from '@hangar/core';
-import { controllerOf, labelled, matching, setConditions } from '@hangar/runtime';
+import { controllerOf, labelled, matching, setConditions, writeStatus } from '@hangar/runtime';
 import type { Cache, ControllerOptions, NewCondition, Predicate, Reconciler } from '@hangar/runtime';
 import {
   annotations,
@@ -19,7 +19,6 @@ import {
 } from '../api/index.ts';
 import type { ControlPlaneEndpointStatus } from '../api/index.ts';
 import type { TenantHost } from '../host/index.ts';
-import { writeStatus } from '../write-status.ts';
 import { builtinAddresses } from './builtin.ts';
 
 export interface EndpointWorld {

@@ -7,12 +7,11 @@
 import { find } from '@hangar/client';
 import type { Kind } from '@hangar/client';
 import type { Clock } from '@hangar/core';
-import { setConditions } from '@hangar/runtime';
+import { setConditions, writeStatus } from '@hangar/runtime';
 import type { Cache, ControllerOptions, NewCondition, Reconciler } from '@hangar/runtime';
 import { controllerManagerLost } from '@hangar/runtime/clusters';
 import { ControlPlaneEndpoint, ControlPlaneRegistration, controllersReady, schedulerReady } from '../api/index.ts';
 import type { Condition, ControllerManagerReference } from '../api/index.ts';
-import { writeStatus } from '../write-status.ts';
 import { keyOfReference } from './controller-manager-liveness.ts';
 import type { ControllerManagerLiveness } from './controller-manager-liveness.ts';
 

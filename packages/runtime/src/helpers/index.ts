@@ -13,3 +13,5 @@ export { removeOwnerReference, setControllerReference, setOwnerReference } from 
 export type { Owned, OwnerOptions } from './owner-references.ts';
 export { retryOnConflict } from './retry-on-conflict.ts';
 export type { RetryOptions } from './retry-on-conflict.ts';
+export { changedFields, writeStatus } from './write-status.ts';
+export type { StatusWrite } from './write-status.ts';

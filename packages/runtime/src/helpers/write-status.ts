@@ -16,17 +16,16 @@ export interface StatusWrite<T extends ApiObject & { status?: object }> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Resolves with whether there was something to write. Rejects with `Conflict`, `NotFound`. */
+/** Returns the object as written, or as read if nothing differs. Rejects with `Conflict` or `NotFound`. */
 export async function writeStatus<T extends ApiObject & { status?: object }>(
   client: Client,
   { kind, object, status, signal }: StatusWrite<T>,
-): Promise<boolean> {
+): Promise<T> {
   const changed = changedFields(object.status ?? {}, status);
-  if (!changed) return false;
+  if (!changed) return object;
   const { uid, resourceVersion } = object.metadata;
   const body = { metadata: { uid, resourceVersion }, status: changed };
-  await client.status.patch(kind, keyOf(object), { type: 'merge', body }, { signal });
-  return true;
+  return client.status.patch(kind, keyOf(object), { type: 'merge', body }, { signal });
 }
 
 /** Returns a merge patch: removed fields are null. Undefined: no difference. */
