@@ -116,7 +116,7 @@ export interface ControlPlaneBackupStatus {
    */
   observedGeneration?: number;
   /**
-   * Conditions: Complete.
+   * Conditions: Complete, and DataDeleted if the stored data cannot be deleted.
    *
    * @listType map
    * @listMapKey type

@@ -226,7 +226,7 @@ export const definition: CustomResourceDefinition = {
                     format: 'int64',
                   },
                   conditions: {
-                    description: 'Conditions: Complete.',
+                    description: 'Conditions: Complete, and DataDeleted if the stored data cannot be deleted.',
                     type: 'array',
                     items: {
                       type: 'object',
