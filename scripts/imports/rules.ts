@@ -23,8 +23,18 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/process-runtime': ['core', 'http2', 'api', 'client', 'runtime', 'pki', 'programs'],
   'operators/controlplane': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects'],
   'operators/backup': ['core', 'api', 'client', 'runtime', 'backup'],
-  // The store for its client of etcd.
-  'operators/hosted': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects', 'store', 'front-door'],
+  // The store for its client of etcd, the operator of backups for the contract of its targets.
+  'operators/hosted': [
+    'core',
+    'api',
+    'client',
+    'runtime',
+    'pki',
+    'node-objects',
+    'store',
+    'front-door',
+    'backup-operator',
+  ],
   // The operator for `hangar hosted diff`, which loads its rendering on demand, as `hangar backup` loads the package of backups.
   'apps/cli': ['core', 'api', 'client', 'backup', 'hosted-operator'],
   'apps/console': ['core', 'api', 'client'],

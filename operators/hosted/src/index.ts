@@ -11,6 +11,7 @@
  *   workload/        objects inside the control plane
  *   metrics/         metrics of control planes
  *   etcd/            alarms and sizes of etcd
+ *   backup/          exports of control planes
  *   autoscaling/     the number of API servers follows their load
  *   operator.ts      the controller on one manager
  *   admission.ts     the validating webhook

@@ -45,6 +45,10 @@ export const annotations = {
   rotation: `${own}/rotation`,
   /** On Secrets with a previous pair: the time at which it stopped to sign. */
   rotatedAt: `${own}/rotated-at`,
+  /** On HostedControlPlanes that are being restored: the restore, and the phases that wait for it. */
+  restore: `${own}/restore`,
+  /** On HostedControlPlanes: the last complete restore, so that a repeated call finds it. */
+  restored: `${own}/restored`,
   /** On pod templates: digest of files that the program reads only at its start. */
   files: `${own}/files`,
 } as const;
