@@ -35,6 +35,8 @@ export const annotations = {
   standalone: `${own}/standalone`,
   /** On HostedControlPlanes: `front-door` if the default of the operator exposed it there. It stays when the default changes. */
   exposure: `${own}/exposure`,
+  /** On HostedControlPlanes: the size of the volumes of etcd after they have grown by themselves. */
+  etcdVolumeSize: `${own}/etcd-volume-size`,
   /** On applied objects: digest of the rendered object. */
   rendered: `${own}/rendered`,
   /** On Secrets: digest of the request of the certificate. */

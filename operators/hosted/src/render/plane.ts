@@ -45,6 +45,10 @@ export interface Plane {
   readonly serviceType: ServiceType;
   /** Whether the API server reaches nodes through konnectivity agents. */
   readonly hasKonnectivity: boolean;
+  /** Size of the volumes of etcd after they have grown by themselves. Absent: they have not. */
+  readonly grownEtcdVolumeSize?: string | undefined;
+  /** Smallest capacity of the volumes of etcd. Absent: the requested size. */
+  readonly etcdCapacity?: string | undefined;
   /** Address for clients. Absent: not known yet. */
   readonly endpoint?: ControlPlaneEndpoint | undefined;
 }
@@ -98,8 +102,15 @@ export function planeOf(hostedControlPlane: HostedControlPlane, options: PlaneOp
       konnectivity === 'always' ||
       spec.konnectivityClient !== undefined ||
       spec.deployment?.apiServer?.konnectivity !== undefined,
+    grownEtcdVolumeSize: grownSizeOf(hostedControlPlane),
     endpoint,
   };
+}
+
+/** Ignores a value that is not a size. */
+function grownSizeOf({ metadata }: HostedControlPlane): string | undefined {
+  const size = metadata.annotations?.[annotations.etcdVolumeSize];
+  return size !== undefined && /^[1-9]\d{0,14}(Gi|Mi)?$/.test(size) ? size : undefined;
 }
 
 function exposureOf({ spec, metadata }: HostedControlPlane, byDefault: DefaultExposure): Exposure {

@@ -137,6 +137,26 @@ describe('etcd', () => {
     assert.deepEqual(spec!.volumeClaimTemplates![0]!.spec!.resources, { requests: { storage: '20Gi' } });
     assert.deepEqual(spec!.persistentVolumeClaimRetentionPolicy, { whenDeleted: 'Delete', whenScaled: 'Retain' });
   });
+
+  test('the quota leaves room for a copy of the database and for the log, and is at most 8Gi', () => {
+    const quota = (of: Plane): string | undefined =>
+      etcdOf(of).spec!.template.spec!.containers[0]!.args!.find((one) => one.startsWith('--quota-backend-bytes='));
+    const bytes = (mebibytes: number): string => `--quota-backend-bytes=${mebibytes * 2 ** 20}`;
+    assert.equal(quota(plane()), bytes(3_840));
+    assert.equal(quota(plane({ etcd: { volumeSize: '640Mi' } })), bytes(160));
+    assert.equal(quota(plane({ etcd: { volumeSize: '1Ti' } })), bytes(8_192));
+    assert.equal(quota({ ...plane(), grownEtcdVolumeSize: '12Gi' }), bytes(5_888));
+    assert.equal(quota({ ...plane(), grownEtcdVolumeSize: '12Gi', etcdCapacity: '8Gi' }), bytes(3_840));
+    assert.equal(quota(plane({ etcd: { args: { 'quota-backend-bytes': '1048576' } } })), bytes(1));
+  });
+
+  test('a volume that has grown keeps its size, unless the spec has a larger one', () => {
+    const size = (of: Plane): unknown =>
+      etcdOf(of).spec!.volumeClaimTemplates![0]!.spec!.resources!.requests!['storage'];
+    assert.equal(size({ ...plane(), grownEtcdVolumeSize: '12Gi' }), '12Gi');
+    assert.equal(size({ ...plane({ etcd: { volumeSize: '10Gi' } }), grownEtcdVolumeSize: '12Gi' }), '12Gi');
+    assert.equal(size({ ...plane({ etcd: { volumeSize: '20Gi' } }), grownEtcdVolumeSize: '12Gi' }), '20Gi');
+  });
 });
 
 describe('arguments', () => {
@@ -386,7 +406,7 @@ test('the output of a released rendering does not change', () => {
   assert.equal(newestRendering, '1');
   assert.equal(
     digest,
-    'a55f5138572f036ddc8770d8ae71b8b6647ea7d8d67e9b197157649b4bceb92f',
+    '3e192bec5adb71b0f1d1bbf912e976ae017717e2431a4d6728dec39f440c9c50',
     'the rendering is not released yet: update the digest; later, add a version',
   );
 });

@@ -5,24 +5,29 @@ import { findCondition } from '@hangar/runtime';
 import { alarmFault, inMebibytes } from '../../etcd/alarms.ts';
 import { isFault } from '../../fault.ts';
 import { digestOf } from '../../pki/secrets.ts';
+import type { Plane } from '../../render/index.ts';
 import { applyAll, applyObject } from '../apply.ts';
 import { wasReady } from '../conditions.ts';
 import type { Pass, Verdict } from '../pass.ts';
 import { memberReport } from '../rollout.ts';
 import { troubleOf } from './pods.ts';
-import { withVolumes } from './etcd-volumes.ts';
+import { growVolumes, withTemplateSize } from './etcd-volumes.ts';
 
 export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
   const { plane, rendering, authorities, hostedControlPlane } = pass;
-  const all = rendering.etcd(plane, digestOf(authorities!.etcd.trusted));
-  const [set, others] = [
-    all.find(({ kind }) => kind.kind === 'StatefulSet')!,
-    all.filter(({ kind }) => kind.kind !== 'StatefulSet'),
-  ];
+  const render = (of: Plane) => {
+    const all = rendering.etcd(of, digestOf(authorities!.etcd.trusted));
+    const set = all.find(({ kind }) => kind.kind === 'StatefulSet')!;
+    return { set, others: all.filter((one) => one !== set) };
+  };
+  const { set: planned, others } = render(plane);
   const fault = await applyAll(pass, others);
   if (fault) return fault;
-  const { wanted, growth } = await withVolumes(pass, set);
-  const applied = await applyObject<StatefulSet>(pass, wanted);
+  const { templateSize, capacity, growth } = await growVolumes(pass, planned.object as StatefulSet);
+  pass.etcdVolumeSize = capacity;
+  // The quota follows the volumes, not the request.
+  const { set } = render({ ...plane, etcdCapacity: capacity });
+  const applied = await applyObject<StatefulSet>(pass, withTemplateSize(set, templateSize));
   if (isFault(applied)) return applied;
   const { ready, desired, hasQuorum, isComplete } = memberReport(applied);
   pass.etcdMembers = { ready, desired };

@@ -16,27 +16,41 @@ import type { Pass, Verdict } from '../pass.ts';
 const rejections = ['Forbidden', 'Invalid'];
 
 export interface Volumes {
-  /** The StatefulSet to apply. */
-  readonly wanted: Rendered;
-  /** Why volumes do not have the wanted size yet. */
+  /** Size in the claim template of the StatefulSet, which is immutable. */
+  readonly templateSize: string;
+  /** Smallest capacity of the members. The wanted size if they are new. */
+  readonly capacity: string;
+  /** Why volumes do not get the wanted size. */
   readonly growth?: Verdict | undefined;
 }
 
-/** Sets `pass.etcdVolumeSize`. */
-export async function withVolumes(pass: Pass, set: Rendered): Promise<Volumes> {
-  const object = set.object as StatefulSet;
-  const { namespace, name } = object.metadata;
-  const size = sizeIn(object);
-  pass.etcdVolumeSize = size;
+/** No event reports that a volume has grown. */
+const growthPeriodMs = 30_000;
+
+/** Grows the volumes of existing members to the size in the rendered StatefulSet. */
+export async function growVolumes(pass: Pass, rendered: StatefulSet): Promise<Volumes> {
+  const { namespace, name } = rendered.metadata;
+  const size = sizeIn(rendered);
   const existing = await findObject(pass, StatefulSet, { namespace, name: name! });
-  const first = existing && sizeIn(existing);
-  if (first === undefined || first === size) return { wanted: set };
-  const spec = { ...object.spec!, volumeClaimTemplates: withSize(object, first) };
-  const wanted = { ...set, object: { ...object, spec } as StatefulSet };
-  if (isLarger(size, first)) return { wanted, growth: await grow(pass, object, size) };
+  const templateSize = existing ? sizeIn(existing) : size;
+  if (templateSize === size) return { templateSize, capacity: size };
   // Volumes cannot shrink.
-  pass.etcdVolumeSize = first;
-  return { wanted };
+  if (isLarger(templateSize, size)) return { templateSize, capacity: templateSize };
+  const { capacity, growth } = await grow(pass, rendered, size);
+  const { clock } = pass.world;
+  if (!growth && isLarger(size, capacity)) pass.wakeUps.push(clock.now() + growthPeriodMs);
+  return { templateSize, capacity, growth };
+}
+
+/** Returns the StatefulSet with another size in its claim template. */
+export function withTemplateSize(set: Rendered, storage: string): Rendered {
+  const object = set.object as StatefulSet;
+  if (sizeIn(object) === storage) return set;
+  const volumeClaimTemplates = object.spec!.volumeClaimTemplates!.map((claim) => ({
+    ...claim,
+    spec: { ...claim.spec, resources: { requests: { storage } } },
+  }));
+  return { ...set, object: { ...object, spec: { ...object.spec!, volumeClaimTemplates } } as StatefulSet };
 }
 
 /** Every rendered claim has a size. */
@@ -45,23 +59,20 @@ const sizeIn = ({ spec }: StatefulSet): string =>
 
 const isLarger = (a: string, b: string): boolean => parseQuantity(a).nanos > parseQuantity(b).nanos;
 
-const withSize = ({ spec }: StatefulSet, storage: string): PersistentVolumeClaim[] =>
-  spec!.volumeClaimTemplates!.map((claim) => ({
-    ...claim,
-    spec: { ...claim.spec, resources: { requests: { storage } } },
-  }));
-
-/** Sets `pass.etcdVolumeSize` to the smallest capacity of the members. */
-async function grow(pass: Pass, { metadata, spec }: StatefulSet, size: string): Promise<Verdict | undefined> {
+async function grow(
+  pass: Pass,
+  { metadata, spec }: StatefulSet,
+  size: string,
+): Promise<Pick<Volumes, 'capacity' | 'growth'>> {
   const { apiReader, client, world, signal } = pass;
   const { namespace } = metadata;
+  let capacity = size;
   for (let member = 0; member < (spec!.replicas ?? 1); member++) {
     const key = { namespace, name: `data-${metadata.name}-${member}` };
     const claim = await find(apiReader, PersistentVolumeClaim, key, { signal });
     if (!claim) continue;
-    const capacity = claim.status?.capacity?.['storage'];
-    if (capacity !== undefined && isLarger(pass.etcdVolumeSize!, String(capacity)))
-      pass.etcdVolumeSize = String(capacity);
+    const own = claim.status?.capacity?.['storage'];
+    if (own !== undefined && isLarger(capacity, String(own))) capacity = String(own);
     if (!isLarger(size, String(claim.spec?.resources?.requests?.['storage'] ?? '0'))) continue;
     const { uid, resourceVersion } = claim.metadata;
     const body = { metadata: { uid, resourceVersion }, spec: { resources: { requests: { storage: size } } } };
@@ -72,8 +83,8 @@ async function grow(pass: Pass, { metadata, spec }: StatefulSet, size: string): 
     } catch (error) {
       if (!rejections.some((code) => hasCode(error, code))) throw error;
       const message = `PersistentVolumeClaim ${JSON.stringify(`${namespace}/${key.name}`)} cannot grow to ${size}: ${asError(error).message}`;
-      return { reason: 'VolumeNotExpandable', message, isPartial: true };
+      return { capacity, growth: { reason: 'VolumeNotExpandable', message, isPartial: true } };
     }
   }
-  return undefined;
+  return { capacity };
 }

@@ -4,10 +4,12 @@ import { StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { Service } from '@hangar/client/kinds/core-v1';
 import { rendered } from '../contract.ts';
 import type { Rendered } from '../contract.ts';
+import { bytesIn } from '../volume-size.ts';
 import { bundleName, certificateNames, etcdMembers, etcdPeerServiceName, workloadName } from '../names.ts';
 import type { Plane } from '../plane.ts';
 import { etcdTags, etcdVolumeSize, folders, ports } from './defaults.ts';
 import { networkPolicies } from './network-policies.ts';
+import { etcdQuotaBytes } from './quota.ts';
 import {
   argumentsOf,
   containerOf,
@@ -20,6 +22,20 @@ import {
 } from './workload.ts';
 
 export const etcdReplicas = ({ spec }: Pick<Plane, 'spec'>): number => spec.etcd?.replicas ?? 3;
+
+/** Returns the size of the volumes. One that has grown does not shrink. */
+export function etcdVolumeSizeOf({ spec, grownEtcdVolumeSize: grown }: Plane): string {
+  const size = String(spec.etcd?.volumeSize ?? etcdVolumeSize);
+  return grown !== undefined && bytesIn(grown) > bytesIn(size) ? grown : size;
+}
+
+/** Returns the size of the database at which etcd refuses writes. It derives from the volumes unless the user sets it. */
+export function quotaOf(plane: Plane): number {
+  const own = Number(plane.spec.etcd?.args?.[quotaArgument]);
+  return own > 0 ? own : etcdQuotaBytes(bytesIn(plane.etcdCapacity ?? etcdVolumeSizeOf(plane)));
+}
+
+export const quotaArgument = 'quota-backend-bytes';
 
 /** The arguments that users cannot set. */
 export function reservedEtcdArguments(plane: Plane): Record<string, string> {
@@ -49,11 +65,12 @@ export function reservedEtcdArguments(plane: Plane): Record<string, string> {
   };
 }
 
-const defaultArguments = {
+const defaultArguments = (plane: Plane): Record<string, string> => ({
   'snapshot-count': '10000',
   'auto-compaction-mode': 'periodic',
   'auto-compaction-retention': '5m',
-};
+  [quotaArgument]: String(quotaOf(plane)),
+});
 
 export function etcd(plane: Plane, files: string): Rendered[] {
   return [service(plane), statefulSet(plane, files), disruptionBudget(plane, 'etcd'), networkPolicies.etcd(plane)];
@@ -77,7 +94,7 @@ function statefulSet(plane: Plane, files: string): Rendered {
     component: 'etcd',
     image: { repository: 'etcd', tag: etcdTags[plane.version.minor]! },
     settings,
-    args: argumentsOf(defaultArguments, settings?.args, reservedEtcdArguments(plane)),
+    args: argumentsOf(defaultArguments(plane), settings?.args, reservedEtcdArguments(plane)),
     env: [{ name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } }],
     ports: { client: ports.etcdClient, peer: ports.etcdPeer, metrics: ports.etcdMetrics },
     mounts: [mountOf('pki', folders.pki), { name: 'data', mountPath: folders.etcdData }],
@@ -116,7 +133,7 @@ function statefulSet(plane: Plane, files: string): Rendered {
           spec: {
             accessModes: ['ReadWriteOnce'],
             volumeMode: 'Filesystem',
-            resources: { requests: { storage: String(settings?.volumeSize ?? etcdVolumeSize) } },
+            resources: { requests: { storage: etcdVolumeSizeOf(plane) } },
           },
         },
       ],
