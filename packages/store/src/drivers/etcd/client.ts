@@ -37,6 +37,8 @@ export interface Request<T> {
   repeatable: boolean;
   /** The member answers from its own state, also when there is no leader. */
   withoutLeader?: boolean;
+  /** Absent: the time limit of the client. */
+  timeoutMs?: number;
 }
 
 const tokensPerCallMax = 3;
@@ -73,7 +75,7 @@ export class Client {
   /** Answers within the time limit or rejects with a StoreError. */
   async call<T>(request: Request<T>): Promise<T> {
     if (this.#closing.signal.aborted) throw closed();
-    const deadlineMs = this.#options.clock.monotonicMs() + this.requestTimeoutMs;
+    const deadlineMs = this.#options.clock.monotonicMs() + (request.timeoutMs ?? this.requestTimeoutMs);
     if (request.repeatable) return this.#call(request, deadlineMs, this.#credentials);
     this.#unrepeatable++;
     try {

@@ -41,6 +41,9 @@ export type EtcdMaintenanceOptions = Pick<
   'endpoints' | 'tls' | 'auth' | 'clock' | 'random' | 'transport' | 'requestTimeoutMs'
 >;
 
+/** A database of 8 GiB on a slow disk. */
+const rewriteTimeoutMs = 600_000;
+
 export interface EtcdMaintenance {
   /** Returns the state of one member. It needs no leader. */
   status(): Promise<MemberStatus>;
@@ -48,7 +51,7 @@ export interface EtcdMaintenance {
   alarms(): Promise<readonly Alarm[]>;
   /** Clears an alarm. etcd raises NOSPACE again at the next write if the database still exceeds its quota. */
   disarm(alarm: Alarm): Promise<void>;
-  /** Rewrites the database of one member without its free pages. The member answers no requests meanwhile. */
+  /** Rewrites the database of one member without its free pages, within 10 minutes. The member answers no requests meanwhile. */
   defragment(): Promise<void>;
   /**
    * Removes the history before a revision of all members. Resolves when the member that answers removed it from its database; others may
@@ -118,9 +121,18 @@ export function openEtcdMaintenance(options: EtcdMaintenanceOptions): EtcdMainte
           frame: encodeCompact(revision, true),
           decode: () => undefined,
           repeatable: true,
+          timeoutMs: rewriteTimeoutMs,
         }),
       ),
-    defragment: () => readLocal(methods.defragment, () => undefined),
+    defragment: () =>
+      client.call({
+        method: methods.defragment,
+        frame: encodeEmpty(),
+        decode: () => undefined,
+        repeatable: true,
+        withoutLeader: true,
+        timeoutMs: rewriteTimeoutMs,
+      }),
     snapshot: () => readSnapshot(client),
     close: () => client.close(),
   };
