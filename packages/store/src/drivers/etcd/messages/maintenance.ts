@@ -39,6 +39,8 @@ export interface MemberStatus {
   readonly raftIndex: number;
   /** Last entry that the member applied to its database. */
   readonly appliedIndex: number;
+  /** Version of the format of the database, such as 3.6.0. Absent: etcd before 3.6 does not report it. */
+  readonly storageVersion?: string | undefined;
   /** Errors that the member reports: its alarms, and a missing leader. */
   readonly errors: readonly string[];
 }
@@ -88,6 +90,7 @@ export function decodeStatus(message: Buffer): MemberStatus {
   let [version, dbSizeBytes, dbSizeInUseBytes, quotaBytes, isLearner] = ['', 0, 0, 0, false];
   let [raftTerm, raftIndex, appliedIndex] = [0, 0, 0];
   const errors: string[] = [];
+  let storageVersion = '';
   while (reader.at < message.length) {
     switch (reader.tag()) {
       case headerField:
@@ -120,6 +123,9 @@ export function decodeStatus(message: Buffer): MemberStatus {
       case uintField(10):
         isLearner = reader.flag();
         break;
+      case bytesField(11):
+        storageVersion = reader.string();
+        break;
       case uintField(12):
         quotaBytes = reader.uint();
         break;
@@ -137,6 +143,7 @@ export function decodeStatus(message: Buffer): MemberStatus {
     raftIndex,
     appliedIndex,
     errors,
+    ...(storageVersion === '' ? {} : { storageVersion }),
     ...(quotaBytes > 0 ? { quotaBytes } : {}),
     ...(leader === 0n ? {} : { leader: idOf(leader) }),
   };

@@ -242,6 +242,7 @@ test('the status of a member', () => {
     raftAppliedIndex: 8,
     errors: ['NOSPACE'],
     isLearner: true,
+    storageVersion: '3.6.0',
   };
   assert.deepEqual(decodeStatus(encodeMessage('StatusResponse', { ...id, ...sizes, ...known })), {
     member,
@@ -255,6 +256,7 @@ test('the status of a member', () => {
     raftTerm: 2,
     raftIndex: 9,
     appliedIndex: 8,
+    storageVersion: '3.6.0',
     errors: ['NOSPACE'],
   });
   assert.deepEqual(decodeStatus(encodeMessage('StatusResponse', { ...id, version: '3.5.24', dbSize: 5 })), {

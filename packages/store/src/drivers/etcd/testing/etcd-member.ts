@@ -23,12 +23,15 @@ export class EtcdMember {
   readonly name: string;
   readonly endpoint: string;
   readonly #options: EtcdMemberOptions;
+  /** Path of the executable. A change takes effect at the next start. */
+  program: string;
   #child: ChildProcess | undefined;
   #output = '';
 
   constructor(options: EtcdMemberOptions) {
     this.#options = options;
     this.name = options.name;
+    this.program = options.program;
     this.endpoint = `${options.secure ? 'https' : 'http'}://127.0.0.1:${options.client}`;
   }
 
@@ -54,7 +57,7 @@ export class EtcdMember {
 
   async #start(args: readonly string[]): Promise<void> {
     if (this.#child) throw new Error(`${this.name} runs already`);
-    const { program, name, folder, client, peer, metrics } = this.#options;
+    const { name, folder, client, peer, metrics } = this.#options;
     const own = [
       `--name=${name}`,
       `--data-dir=${join(folder, name)}`,
@@ -64,7 +67,7 @@ export class EtcdMember {
       `--initial-advertise-peer-urls=${this.peerUrl}`,
       `--listen-metrics-urls=http://127.0.0.1:${metrics}`,
     ];
-    const child = spawn(program, [...own, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(this.program, [...own, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
     const pidFile = join(folder, `${name}.pid`);
     const endWithUs = () => child.kill('SIGKILL');
     process.once('exit', endWithUs);

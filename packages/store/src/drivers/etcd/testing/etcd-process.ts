@@ -25,6 +25,8 @@ export interface StartEtcdOptions {
   rootPassword?: string;
   /** Not durable, much faster: for tests of semantics only. */
   unsafeNoFsync?: boolean;
+  /** Path of the executable. Default: the newest version. */
+  program?: string;
   /** More arguments for every member, e.g. `--max-request-bytes=4000000`. */
   args?: readonly string[];
 }
@@ -62,7 +64,7 @@ export async function startEtcd(options: StartEtcdOptions = {}): Promise<EtcdClu
 
 async function start(options: StartEtcdOptions): Promise<EtcdCluster> {
   const { members: count = 1 } = options;
-  const program = await tool('etcd');
+  const program = options.program ?? (await tool('etcd'));
   const folder = await mkdtemp(join(tmpdir(), 'hangar-etcd-'));
   const guardian = guard(folder);
   const members: EtcdMember[] = [];
