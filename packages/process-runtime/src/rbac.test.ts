@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { find, RestClient } from '@hangar/client';
 import { ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service } from '@hangar/client/kinds/core-v1';
+import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { ClusterRole, ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
 import { Logger, systemClock } from '@hangar/core';
 import { Rights, startTestCluster } from '@hangar/testkit';
@@ -12,6 +13,7 @@ import { programsInPath } from './images/resolver.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
 import { processRuntimeRules } from './rbac.ts';
 import { startProcessRuntime } from './runtime.ts';
+import { storageClassName } from './storage/claims.ts';
 import { nodeName, shell, until } from './testing/ground.ts';
 import { clients, get, kubeletPort, signServingRequest } from './testing/kubelet-client.ts';
 
@@ -44,7 +46,10 @@ test('the rules are exactly the rights that a runtime uses', async () => {
       log: new Logger({ level: 'silent', format: 'text', clock: systemClock }),
       kubelet: { clientCa: clients.certificate },
     });
-  // The second start finds its Node, and replaces the StorageClass.
+  // The second start finds its Node and changes the StorageClass, the third one replaces it.
+  await (await start()).close();
+  const earlier = { type: 'merge', body: { allowVolumeExpansion: false } } as const;
+  await client.patch(StorageClass, { name: storageClassName }, earlier);
   await (await start()).close();
   const runtime = await start({ claimBinding: 'Immediate' });
   cleanup.defer(() => runtime.close({ pods: 'stop' }));
@@ -99,6 +104,12 @@ test('the rules are exactly the rights that a runtime uses', async () => {
   await until('the address of the Service', async () => {
     const { status } = await client.get(Service, { namespace, name: 'web' });
     return status?.loadBalancer?.ingress?.[0]?.ip;
+  });
+  const larger = { type: 'merge', body: { spec: { resources: { requests: { storage: '2Gi' } } } } } as const;
+  await client.patch(PersistentVolumeClaim, { namespace, name: 'data' }, larger);
+  await until('the claim has grown', async () => {
+    const { status } = await client.get(PersistentVolumeClaim, { namespace, name: 'data' });
+    return status?.capacity?.['storage'] === '2Gi';
   });
   await client.delete(Pod, { namespace, name: 'web' });
   await until('the pod is gone', async () => !(await find(client, Pod, { namespace, name: 'web' })));

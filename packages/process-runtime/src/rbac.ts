@@ -12,9 +12,9 @@ export const processRuntimeRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['list', 'watch'] },
   { apiGroups: [''], resources: ['serviceaccounts/token'], verbs: ['create'] },
   { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get', 'list', 'watch', 'patch'] },
-  { apiGroups: [''], resources: ['persistentvolumes'], verbs: ['get', 'list', 'watch', 'create', 'delete'] },
+  { apiGroups: [''], resources: ['persistentvolumes'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { apiGroups: [''], resources: ['persistentvolumeclaims/status', 'persistentvolumes/status'], verbs: ['patch'] },
-  { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: ['create', 'get', 'delete'] },
+  { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: ['create', 'get', 'patch', 'delete'] },
   // For the serving certificate of the kubelet API.
   { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
   { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests/approval'], verbs: ['update'] },

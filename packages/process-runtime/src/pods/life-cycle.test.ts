@@ -13,7 +13,7 @@ import { find } from '@hangar/client';
 import { statOf } from '@hangar/programs';
 import { tailOf } from '../logs/tail.ts';
 import { storageClassName } from '../storage/claims.ts';
-import { Ground, shell, until } from '../testing/ground.ts';
+import { Ground, nodeName, shell, until } from '../testing/ground.ts';
 
 const forever = 'trap "exit 0" TERM; while :; do sleep 1 & wait $!; done';
 const key = (name: string) => ({ namespace: 'default', name });
@@ -293,6 +293,27 @@ describe('life cycle of a pod', { concurrency: true }, () => {
       const { status } = await ground.client.get(PersistentVolumeClaim, key('early'));
       return status?.phase === 'Bound';
     });
+  });
+
+  test('a claim that requests more grows, also with a StorageClass of an earlier release', async () => {
+    await using ground = await Ground.start();
+    await ground.runtime.close();
+    const earlier = { type: 'merge' as const, body: { allowVolumeExpansion: false } };
+    await ground.client.patch(StorageClass, { name: storageClassName }, earlier);
+    await ground.startRuntime();
+    const sized = (storage: string) => ({ resources: { requests: { storage } } });
+    const spec = { accessModes: ['ReadWriteOnce' as const], storageClassName, ...sized('1Gi') };
+    await ground.client.create(PersistentVolumeClaim, { metadata: key('small'), spec });
+    const selected = { metadata: { annotations: { 'volume.kubernetes.io/selected-node': nodeName } } };
+    await ground.client.patch(PersistentVolumeClaim, key('small'), { type: 'merge', body: selected });
+    const capacity = async (): Promise<unknown> =>
+      (await ground.client.get(PersistentVolumeClaim, key('small'))).status?.capacity?.['storage'];
+    await until('the claim is bound', async () => (await capacity()) === '1Gi');
+    await ground.client.patch(PersistentVolumeClaim, key('small'), { type: 'merge', body: { spec: sized('2Gi') } });
+    await until('the claim has grown', async () => (await capacity()) === '2Gi');
+    const claim = await ground.client.get(PersistentVolumeClaim, key('small'));
+    const volume = await ground.client.get(PersistentVolume, { name: claim.spec!.volumeName! });
+    assert.equal(volume.spec!.capacity!['storage'], '2Gi');
   });
 
   test('a claim is provisioned and bound, keeps its data, and its folder is deleted with it', async () => {

@@ -6,6 +6,7 @@
 
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compareQuantities } from '@hangar/api/values';
 import type { Client } from '@hangar/client';
 import { find } from '@hangar/client';
 import { PersistentVolume, PersistentVolumeClaim } from '@hangar/client/kinds/core-v1';
@@ -48,7 +49,8 @@ export class Claims {
   async createStorageClass(): Promise<void> {
     const { client, binding } = this.#options;
     const found = await find(client, StorageClass, { name: storageClassName });
-    if (found && (found.volumeBindingMode === binding || found.provisioner !== provisioner)) return;
+    if (found && found.provisioner !== provisioner) return;
+    if (found?.volumeBindingMode === binding) return this.#allowExpansion(found);
     if (found) await client.delete(StorageClass, { name: storageClassName });
     const { labels, annotations } = found?.metadata ?? {};
     try {
@@ -57,18 +59,46 @@ export class Claims {
         provisioner,
         reclaimPolicy: 'Delete',
         volumeBindingMode: binding,
+        allowVolumeExpansion: true,
       });
     } catch (error) {
       if (!hasCode(error, 'AlreadyExists')) throw error;
     }
   }
 
-  /** Provisions a claim that waits for this node. */
+  /** A class of an earlier release does not allow it. */
+  async #allowExpansion({ allowVolumeExpansion }: StorageClass): Promise<void> {
+    if (allowVolumeExpansion) return;
+    const body = { allowVolumeExpansion: true };
+    await this.#options.client.patch(StorageClass, { name: storageClassName }, { type: 'merge', body });
+  }
+
+  /** Provisions a claim that waits for this node, and grows one that requests more. */
   async reconcile(claim: PersistentVolumeClaim): Promise<void> {
     const { nodeName, binding } = this.#options;
     if (claim.spec?.storageClassName !== storageClassName || claim.metadata.deletionTimestamp !== undefined) return;
     const isWanted = binding === 'Immediate' || claim.metadata.annotations?.[selectedNode] === nodeName;
-    if (isWanted && !isBound(claim)) await this.#provision(claim);
+    if (isBound(claim)) await this.#grow(claim);
+    else if (isWanted) await this.#provision(claim);
+  }
+
+  /** A folder has no size, so only the objects change. */
+  async #grow({ metadata, spec, status }: PersistentVolumeClaim): Promise<void> {
+    const { client, nodeName, log } = this.#options;
+    const [wanted, actual] = [spec?.resources?.requests?.['storage'], status?.capacity?.['storage']];
+    if (wanted === undefined || actual === undefined || compareQuantities(wanted, actual) <= 0) return;
+    const volume = await find(client, PersistentVolume, { name: spec!.volumeName! });
+    if (!volume || nodeOf(volume) !== nodeName) return;
+    const capacity = { storage: wanted };
+    await client.patch(
+      PersistentVolume,
+      { name: volume.metadata.name! },
+      { type: 'merge', body: { spec: { capacity } } },
+    );
+    const { namespace, name = '', uid } = metadata;
+    const body = { metadata: { uid }, status: { capacity, conditions: null } };
+    await client.status.patch(PersistentVolumeClaim, { namespace, name }, { type: 'merge', body });
+    log.info('grew a claim', { claim: `${namespace}/${name}`, capacity: wanted });
   }
 
   /** Deletes the folder and the PersistentVolume of a deleted claim. */
