@@ -22,6 +22,7 @@ import { idOf } from '../metrics/hosted-metrics.ts';
 import type { Signer } from '../pki/signer.ts';
 import { apiServiceHost, podPortOf } from '../render/index.ts';
 import type { Plane } from '../render/index.ts';
+import { jittered, Schedule } from '../schedule.ts';
 import { decide } from './decide.ts';
 import type { Decision, ScaleState } from './decide.ts';
 import type { TimedSample } from './load.ts';
@@ -29,7 +30,6 @@ import { measure } from './measure.ts';
 import type { Measurement } from './measure.ts';
 import { figuresOf, reportOf } from './report.ts';
 import type { AutoscalingReport, LastScale } from './report.ts';
-import { Schedule } from './schedule.ts';
 import { scrapeOverTls } from './scrape.ts';
 import type { Scrape } from './scrape.ts';
 import { scaleSettings } from './settings.ts';
@@ -92,8 +92,11 @@ export class Autoscaler {
     const { clock, random, periodMs = 15_000, scrape = scrapeOverTls(clock) } = options;
     this.#options = options;
     this.#scrape = scrape;
-    const work = (id: string, signal: AbortSignal): Promise<void> => this.#sample(id, signal);
-    this.#schedule = new Schedule({ clock, random, periodMs, concurrency: planesAtOnce, work });
+    const work = async (id: string, signal: AbortSignal): Promise<number> => {
+      await this.#sample(id, signal);
+      return jittered(periodMs, random);
+    };
+    this.#schedule = new Schedule({ clock, concurrency: planesAtOnce, work });
   }
 
   /** Measures the control planes while the controller runs. Writes through the client of the controller, which requires leadership. */
@@ -109,7 +112,8 @@ export class Autoscaler {
     const isSame = known?.autoscaled.plane.owner.uid === autoscaled.plane.owner.uid;
     if (known && isSame) known.autoscaled = autoscaled;
     else this.#entries.set(id, { key, autoscaled, samples: new Map() });
-    this.#schedule.add(id);
+    const { periodMs = 15_000, random } = this.#options;
+    this.#schedule.add(id, jittered(periodMs, random));
   }
 
   /** Stops to measure a control plane: it is deleted, paused, has a fault, or does not request autoscaling. */
