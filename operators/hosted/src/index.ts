@@ -10,7 +10,7 @@
  *   cert-manager/    Issuers and Certificates of cert-manager
  *   workload/        objects inside the control plane
  *   metrics/         metrics of control planes
- *   etcd/            alarms and sizes of etcd
+ *   etcd/            takes care of etcd: its members, alarms and sizes
  *   backup/          exports of control planes
  *   autoscaling/     the number of API servers follows their load
  *   operator.ts      the controller on one manager

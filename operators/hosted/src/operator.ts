@@ -15,8 +15,9 @@ import type { HostedControllerOptions } from './control-plane/controller.ts';
 import type { CertManagerUse, PlaneAccess } from './control-plane/pass.ts';
 import { Writes } from './control-plane/writes.ts';
 import { endpointUrl } from './endpoint-url.ts';
-import { etcdProbe } from './etcd/probe.ts';
-import type { EtcdProbe } from './etcd/probe.ts';
+import type { LossTimes } from './etcd/losses.ts';
+import { openSession } from './etcd/session.ts';
+import type { OpenSession } from './etcd/session.ts';
 import { externalAddress } from './front-door/settings.ts';
 import type { FrontDoorSettings } from './front-door/settings.ts';
 import type { TlsRouteVersion } from './gateway/kinds.ts';
@@ -46,8 +47,10 @@ export interface HostedOperatorOptions {
   readonly reach?: 'service' | 'endpoint' | undefined;
   /** Opens a client of a control plane. Absent: a connection over TLS. */
   readonly connect?: ((access: PlaneAccess) => Promise<Client>) | undefined;
-  /** Reads alarms and sizes of etcd. Absent: over TLS, as `reach` says. */
-  readonly etcdProbe?: EtcdProbe | undefined;
+  /** Observes and changes etcd. Absent: over TLS, as `reach` says. */
+  readonly openEtcd?: OpenSession | undefined;
+  /** Times after which an etcd member is lost, for tests. */
+  readonly etcdLossTimes?: LossTimes | undefined;
   /** Period and source of measurements of API servers. Absent: every 15 s, from their metrics. */
   readonly autoscaling?: HostedControllerOptions['autoscaling'];
   /** Maximum number of concurrent reconciles. Absent: 10. */
@@ -115,7 +118,8 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     renderings: options.renderings ?? renderings,
     connect: options.connect ?? ((access) => overTls(access, reach, options.frontDoor)),
     concurrency: options.concurrency ?? 10,
-    etcdProbe: options.etcdProbe ?? etcdProbe(reach),
+    openEtcd: options.openEtcd ?? openSession(reach, clock),
+    etcdLossTimes: options.etcdLossTimes,
     autoscaling: options.autoscaling,
     ...(tlsRouteVersion ? { tlsRouteVersion } : {}),
     ...(certManager ? { certManager } : {}),

@@ -10,6 +10,9 @@ import { installCrd, Rights, startTestCluster } from '@hangar/testkit';
 import { definitions } from './api/generated/index.ts';
 import { annotations, clusterNameLabel, HostedControlPlane, rotateAnnotation } from './api/index.ts';
 import { Issuer } from './cert-manager/kinds.ts';
+import { runAction } from './etcd/actions/index.ts';
+import type { OpenSession } from './etcd/session.ts';
+import { healthyMember, notMember, observationOf } from './etcd/testing/observations.ts';
 import { Gateway } from './gateway/kinds.ts';
 import { hostedOperator } from './operator.ts';
 import { certManagerRules, clusterApiRules, gatewayRules, hostedRules } from './rbac.ts';
@@ -22,6 +25,31 @@ import { workloadDouble } from './testing/workload-double.ts';
 
 const user = 'hangar-hosted-operator';
 const key = { namespace, name: 'demo' };
+/** Of a member that was removed earlier. */
+const earlier = {
+  metadata: { namespace, name: 'data-demo-etcd-3' },
+  spec: { accessModes: ['ReadWriteOnce' as const], resources: { requests: { storage: '8Gi' } } },
+};
+
+/** Sessions that observe the claim of a removed member once, and run the actual actions. */
+function leftoverClaim(uid: string): OpenSession {
+  const claim = { uid, isLost: false, isTerminating: false };
+  const members = [0, 1, 2].map(healthyMember);
+  let observation = observationOf({
+    desired: 5,
+    members: [...members, notMember(3, { claim }), notMember(4)],
+    membership: { replicas: 3 },
+  });
+  return (target, context) => ({
+    observe: () => Promise.resolve(observation),
+    run(action, observed) {
+      observation = observationOf();
+      return runAction(action, { target, observation: observed, ...context, members: new Map() });
+    },
+    close: () => {},
+  });
+}
+
 const componentLabel = { 'app.kubernetes.io/component': 'kube-apiserver' };
 
 test('the permissions of the operator are enough, and none is unused', async () => {
@@ -51,7 +79,7 @@ test('the permissions of the operator are enough, and none is unused', async () 
   const manager = hostedOperator({
     management: new RestClient(rights.watched(management.transportOf({ name: user }))),
     connect: () => Promise.resolve(new RestClient(tenant.transportOf())),
-    etcdProbe: () => Promise.resolve(undefined),
+    openEtcd: leftoverClaim((await client.create(PersistentVolumeClaim, earlier)).metadata.uid!),
     clusterApi: 'v1beta2',
     tlsRouteVersion: 'v1',
     certManager: 'on-request',

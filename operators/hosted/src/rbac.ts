@@ -19,7 +19,7 @@ export const hostedRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['services'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   { apiGroups: [''], resources: ['nodes'], verbs: ['list'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['list', 'delete'] },
-  { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get', 'patch'] },
+  { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get', 'patch', 'delete'] },
   {
     apiGroups: ['apps'],
     resources: ['deployments', 'statefulsets'],

@@ -51,6 +51,11 @@ export const annotations = {
   restore: `${own}/restore`,
   /** On HostedControlPlanes: the last complete restore, so that a repeated call finds it. */
   restored: `${own}/restored`,
+  /**
+   * On HostedControlPlanes whose etcd lost its quorum: the pod of the member that becomes the only one. The operator removes it when the
+   * cluster has a quorum.
+   */
+  recoverEtcd: `${own}/recover-etcd-from`,
   /** On pod templates: digest of files that the program reads only at its start. */
   files: `${own}/files`,
 } as const;

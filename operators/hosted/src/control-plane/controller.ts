@@ -12,8 +12,9 @@ import { clusterNameLabel, HostedControlPlane } from '../api/index.ts';
 import { Certificate, Issuer } from '../cert-manager/kinds.ts';
 import { Autoscaler } from '../autoscaling/autoscaler.ts';
 import type { AutoscalerOptions } from '../autoscaling/autoscaler.ts';
-import { EtcdMonitor } from '../etcd/monitor.ts';
-import type { EtcdProbe } from '../etcd/probe.ts';
+import { EtcdCare } from '../etcd/care.ts';
+import type { LossTimes } from '../etcd/losses.ts';
+import type { OpenSession } from '../etcd/session.ts';
 import { AutoscalingMetrics } from '../metrics/autoscaling-metrics.ts';
 import { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import { tlsRouteKind } from '../gateway/kinds.ts';
@@ -56,9 +57,10 @@ const notStatusAlone: Predicate<HostedControlPlane> = {
 
 export interface HostedControllerOptions extends Omit<
   World,
-  'events' | 'metrics' | 'etcdMonitor' | 'autoscaler' | 'frontDoor'
+  'events' | 'metrics' | 'etcdCare' | 'autoscaler' | 'frontDoor'
 > {
-  readonly etcdProbe: EtcdProbe;
+  readonly openEtcd: OpenSession;
+  readonly etcdLossTimes?: LossTimes | undefined;
   readonly frontDoor?: FrontDoorSettings | undefined;
   /** Maximum number of concurrent reconciles. */
   readonly concurrency: number;
@@ -68,13 +70,13 @@ export interface HostedControllerOptions extends Omit<
 /** The cache of the manager must have `hostedCaches`. */
 export function addHostedController(
   manager: Manager,
-  { concurrency, etcdProbe, autoscaling, frontDoor: settings, ...options }: HostedControllerOptions,
+  { concurrency, openEtcd, etcdLossTimes, autoscaling, frontDoor: settings, ...options }: HostedControllerOptions,
 ): void {
   const world = { ...options, frontDoor: settings && frontDoorWorld(manager, settings) };
   const { clusterKind, clock, random } = world;
   const metrics = new HostedMetrics(manager.registry);
   const events = manager.recorder('hosted-operator').for(manager.cluster);
-  const etcdMonitor = new EtcdMonitor({ clock, probe: etcdProbe });
+  const etcdCare = new EtcdCare({ clock, open: openEtcd, events, lossTimes: etcdLossTimes });
   const autoscalingMetrics = new AutoscalingMetrics(manager.registry);
   const autoscaler = new Autoscaler({ ...autoscaling, clock, random, metrics: autoscalingMetrics, events });
   const clusters: WatchesOptions<ClusterObject>[] = clusterKind ? [{ kind: clusterKind, map: controlPlanesOf }] : [];
@@ -83,8 +85,8 @@ export function addHostedController(
     for: { kind: HostedControlPlane, where: notStatusAlone },
     owns: ownedKinds(world) as never,
     watches: clusters as never,
-    sources: [etcdMonitor.source, autoscaler.source],
-    reconcile: hostedControlPlaneReconciler({ ...world, events, metrics, etcdMonitor, autoscaler }),
+    sources: [etcdCare.source, autoscaler.source],
+    reconcile: hostedControlPlaneReconciler({ ...world, events, metrics, etcdCare, autoscaler }),
     concurrency,
   });
 }

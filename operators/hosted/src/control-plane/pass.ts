@@ -6,7 +6,8 @@ import type { Clock, Random } from '@hangar/core';
 import type { KeyPair } from '@hangar/pki';
 import type { ClusterEvents } from '@hangar/runtime';
 import type { FrontDoorStatus, HostedControlPlane, ServiceType } from '../api/index.ts';
-import type { EtcdMonitor } from '../etcd/monitor.ts';
+import type { EtcdCare } from '../etcd/care.ts';
+import type { MemberHealth } from '../etcd/health.ts';
 import type { FrontDoorSettings } from '../front-door/settings.ts';
 import type { TlsRouteVersion } from '../gateway/kinds.ts';
 import type { Fault } from '../fault.ts';
@@ -47,7 +48,7 @@ export interface World {
   readonly renderings: Renderings;
   /** Opens a client of the API server of a control plane, as an administrator. Closed by its user. */
   readonly connect: (access: PlaneAccess) => Promise<Client>;
-  readonly etcdMonitor: Pick<EtcdMonitor, 'track' | 'hint' | 'forget'>;
+  readonly etcdCare: Pick<EtcdCare, 'track' | 'hint' | 'forget'>;
   /** The version of TLSRoute that the management cluster serves. Absent: the Gateway API is not installed. */
   readonly tlsRouteVersion?: TlsRouteVersion | undefined;
   readonly certManager?: CertManagerUse | undefined;
@@ -109,6 +110,10 @@ export interface Pass {
   /** etcd is being updated, lacks members or refuses writes: nothing else is disrupted. */
   isEtcdBusy?: boolean;
   etcdMembers?: Pick<MemberReport, 'desired' | 'ready'>;
+  /** Of the last observation. Absent: not observed yet, so the known status stays. */
+  etcdMemberHealth?: readonly MemberHealth[];
+  /** Number of recoveries of etcd from a surviving member: API servers restart after each. */
+  etcdRecoveries?: number;
   apiServer?: DeploymentReport;
   /** All components have the version of the spec. */
   isVersionComplete?: boolean;

@@ -104,8 +104,8 @@ function pausedDeletion(object: HostedControlPlane, { clock }: World): HostedCon
 type NamespacedKey = { readonly namespace: string; readonly name: string };
 
 /** Stops measurements of a deleted object. */
-function stopMeasuring({ etcdMonitor, autoscaler }: World, key: NamespacedKey): void {
-  etcdMonitor.forget(key);
+function stopMeasuring({ etcdCare, autoscaler }: World, key: NamespacedKey): void {
+  etcdCare.forget(key);
   autoscaler.forget(key);
 }
 

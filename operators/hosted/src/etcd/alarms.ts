@@ -1,7 +1,7 @@
 /** From the health of etcd to a fault for the conditions of a control plane. */
 
 import type { Fault } from '../fault.ts';
-import type { EtcdAlarm, EtcdHealth } from './probe.ts';
+import type { EtcdAlarm, EtcdHealth } from './health.ts';
 
 const mebibyte = 2 ** 20;
 
@@ -9,7 +9,7 @@ const mebibyte = 2 ** 20;
 export const inMebibytes = (bytes: number): string => `${Math.ceil(bytes / mebibyte)}Mi`;
 
 /** Undefined: no alarm is raised. */
-export function alarmFault({ alarms }: EtcdHealth): Fault | undefined {
+export function alarmFault({ alarms }: Pick<EtcdHealth, 'alarms'>): Fault | undefined {
   const corrupt = alarms.filter(({ type }) => type === 'CORRUPT');
   if (corrupt.length > 0) {
     const message = `alarm CORRUPT of etcd ${members(corrupt)}: the data of members differ; replace the member, or restore a backup`;

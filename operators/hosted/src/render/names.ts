@@ -31,6 +31,10 @@ export const apiServiceHost = (plane: Named): string => hostOf(apiServiceName(pl
 
 /** Port of etcd for its clients. */
 export const etcdClientPort = 2379;
+/** Port of etcd for its other members. */
+export const etcdPeerPort = 2380;
+/** Largest number of etcd members. */
+export const etcdMembersMax = 5;
 
 /** Host names of the members, by the names of their pods. */
 export function etcdMembers(plane: Named, replicas: number): ReadonlyMap<string, string> {
@@ -64,6 +68,8 @@ export const bundleName = ({ name }: Pick<Plane, 'name'>): string => `${name}-ca
 export const egressName = ({ name }: Pick<Plane, 'name'>): string => `${name}-egress`;
 /** ConfigMap with the kubeconfigs of kube-controller-manager, kube-scheduler and konnectivity-server. */
 export const componentKubeconfigsName = ({ name }: Pick<Plane, 'name'>): string => `${name}-component-kubeconfigs`;
+/** ConfigMap with the start settings of etcd members. */
+export const etcdMembershipName = ({ name }: Pick<Plane, 'name'>): string => `${name}-etcd-members`;
 /** Secret with the kubeconfig of the administrator, as the contract of Cluster API names it. */
 export const adminKubeconfigName = ({ name }: Pick<Plane, 'name'>): string => `${name}-kubeconfig`;
 /** Secret with the audit policy and the kubeconfig of its webhook. */

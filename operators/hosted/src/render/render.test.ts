@@ -124,9 +124,16 @@ describe('the rendering of a minimal control plane', () => {
 
 describe('etcd', () => {
   test('members know each other by the names of the headless Service', () => {
-    const { args } = etcdOf(plane()).spec!.template.spec!.containers[0]!;
-    const cluster = [0, 1, 2].map((at) => `demo-etcd-${at}=https://demo-etcd-${at}.etcd-demo.team.svc:2380`).join(',');
-    assert.ok(args!.includes(`--initial-cluster=${cluster}`));
+    const { env } = etcdOf(plane()).spec!.template.spec!.containers[0]!;
+    const variables = ['ETCD_INITIAL_CLUSTER', 'ETCD_INITIAL_CLUSTER_STATE', 'ETCD_FORCE_NEW_CLUSTER'];
+    for (const key of variables) {
+      const valueFrom = { configMapKeyRef: { name: 'demo-etcd-members', key } };
+      assert.deepEqual(
+        env!.find(({ name }) => name === key),
+        { name: key, valueFrom },
+      );
+    }
+    assert.ok(rendering.reserved(plane()).etcd.includes('initial-cluster'));
     const { spec } = objectIn<Service>(all(plane()), 'Service', 'etcd-demo');
     assert.equal(spec!.clusterIP, 'None');
     assert.equal(spec!.publishNotReadyAddresses, true);
@@ -406,7 +413,7 @@ test('the output of a released rendering does not change', () => {
   assert.equal(newestRendering, '1');
   assert.equal(
     digest,
-    '3e192bec5adb71b0f1d1bbf912e976ae017717e2431a4d6728dec39f440c9c50',
+    '02b41a33a11cd1fefb35f2ca402aaf8de1b373dfd1069449f2d4be93cce41f9f',
     'the rendering is not released yet: update the digest; later, add a version',
   );
 });

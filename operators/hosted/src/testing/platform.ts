@@ -13,7 +13,8 @@ import type { MetricsRegistry } from '@hangar/runtime';
 import { installCrd, startTestCluster } from '@hangar/testkit';
 import type { TestCluster } from '@hangar/testkit';
 import { definitions } from '../api/generated/index.ts';
-import type { EtcdHealth } from '../etcd/probe.ts';
+import { sessionDouble } from '../etcd/testing/observations.ts';
+import type { ObservedFigures } from '../etcd/testing/observations.ts';
 import { hostedOperator } from '../operator.ts';
 import type { HostedOperatorOptions } from '../operator.ts';
 import type { Renderings } from '../render/index.ts';
@@ -26,8 +27,8 @@ export interface TestPlatform extends AsyncDisposable {
   /** Of the control planes. */
   readonly inside: Client;
   readonly workloads: WorkloadDouble;
-  /** The result of probes of etcd. Undefined: it is not reachable. */
-  etcdHealth: EtcdHealth | undefined;
+  /** Sizes and alarms of etcd. Undefined: it is not reachable. */
+  etcdHealth: ObservedFigures | undefined;
   /** Requests of the operator since `forget`, without watches: `PATCH /api/…`. */
   readonly requests: readonly string[];
   readonly writes: readonly string[];
@@ -92,7 +93,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
     const manager = hostedOperator({
       management: new RestClient(counted(management.transportOf()), rest),
       connect: () => Promise.resolve(new RestClient(counted(tenant.transportOf(), 'inside '), rest)),
-      etcdProbe: () => Promise.resolve(platform.etcdHealth),
+      openEtcd: sessionDouble(() => platform.etcdHealth),
       serviceType,
       clusterApi,
       tlsRouteVersion,

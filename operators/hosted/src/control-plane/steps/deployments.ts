@@ -27,7 +27,9 @@ export async function apiServerDeployments(pass: Pass): Promise<Verdict | undefi
   if (fault) return fault;
   // Authorities of clients are read again while the program runs. They are here because step 1 and 2 of a rotation must be complete.
   const clients = [ca, proxy].map(({ certificate, next }) => [certificate, next]);
-  const files = digestOf([sa.trusted, etcd.trusted, clients, pass.auditDigest]);
+  // A survivor can have older revisions than those that API servers have cached.
+  const recoveries = pass.etcdRecoveries ? [pass.etcdRecoveries] : [];
+  const files = digestOf([sa.trusted, etcd.trusted, clients, pass.auditDigest, ...recoveries]);
   const apiServer = await component(pass, 'kube-apiserver', rendering.apiServer(plane, files));
   if (isFault(apiServer)) return apiServer;
   pass.apiServer = apiServer;
@@ -68,7 +70,7 @@ async function component(pass: Pass, name: Component, all: readonly Rendered[]):
 async function incomplete(pass: Pass, name: Component, report: DeploymentReport): Promise<Verdict> {
   const { available, updated, desired } = report;
   const { namespace = '', name: hosted = '' } = pass.hostedControlPlane.metadata;
-  pass.world.etcdMonitor.hint({ namespace, name: hosted });
+  pass.world.etcdCare.hint({ namespace, name: hosted });
   const trouble = await troubleOf(pass, name);
   const counts = `${name}: ${updated} of ${desired} pods are up to date, ${available} are available`;
   return {

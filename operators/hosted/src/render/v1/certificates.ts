@@ -3,9 +3,8 @@
 import { isIP } from 'node:net';
 import { nthAddress } from '@hangar/node-objects';
 import type { CertificateWish } from '../contract.ts';
-import { apiServiceHost, apiServiceName, certificateNames, etcdMembers } from '../names.ts';
+import { apiServiceHost, apiServiceName, certificateNames, etcdMembers, etcdMembersMax } from '../names.ts';
 import type { Plane } from '../plane.ts';
-import { etcdReplicas } from './etcd.ts';
 import { konnectivityHost, konnectivityUser } from './konnectivity.ts';
 
 const konnectivityDays = 3650;
@@ -13,7 +12,8 @@ const konnectivityDays = 3650;
 export function certificates(plane: Plane): CertificateWish[] {
   const names = certificateNames(plane);
   const client = { usage: 'client' as const };
-  const etcdHosts = ['localhost', '127.0.0.1', ...withDomain([...etcdMembers(plane, etcdReplicas(plane)).values()])];
+  // Of all possible members, so that another number of members needs no other certificate.
+  const etcdHosts = ['localhost', '127.0.0.1', ...withDomain([...etcdMembers(plane, etcdMembersMax).values()])];
   return [
     {
       secret: names.apiServer,

@@ -1,7 +1,7 @@
 /** Defaults of version 1 of the rendering. */
 
 import type { ResourceRequirements } from '../../api/index.ts';
-import { etcdClientPort } from '../names.ts';
+import { etcdClientPort, etcdPeerPort } from '../names.ts';
 import type { Component } from '../names.ts';
 
 export const registry = 'registry.k8s.io';
@@ -28,7 +28,7 @@ export const userId = 65_532;
 
 export const ports = {
   etcdClient: etcdClientPort,
-  etcdPeer: 2380,
+  etcdPeer: etcdPeerPort,
   etcdMetrics: 2381,
   controllerManager: 10_257,
   scheduler: 10_259,

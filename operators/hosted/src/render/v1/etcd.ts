@@ -1,11 +1,14 @@
-/** etcd: a StatefulSet whose members know each other by the names of a headless Service. */
+/**
+ * etcd: a StatefulSet whose members know each other by the names of a headless Service. The members that a pod joins come from a ConfigMap,
+ * so that their list can change without a roll-out.
+ */
 
 import { StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { Service } from '@hangar/client/kinds/core-v1';
 import { rendered } from '../contract.ts';
 import type { Rendered } from '../contract.ts';
 import { bytesIn } from '../volume-size.ts';
-import { bundleName, certificateNames, etcdMembers, etcdPeerServiceName, workloadName } from '../names.ts';
+import { bundleName, certificateNames, etcdMembershipName, etcdPeerServiceName, workloadName } from '../names.ts';
 import type { Plane } from '../plane.ts';
 import { etcdTags, etcdVolumeSize, folders, ports } from './defaults.ts';
 import { networkPolicies } from './network-policies.ts';
@@ -37,17 +40,23 @@ export function quotaOf(plane: Plane): number {
 
 export const quotaArgument = 'quota-backend-bytes';
 
+/** Keys of the ConfigMap that are environment variables of etcd. */
+export const membershipVariables = [
+  'ETCD_INITIAL_CLUSTER',
+  'ETCD_INITIAL_CLUSTER_STATE',
+  'ETCD_FORCE_NEW_CLUSTER',
+] as const;
+
+/** Arguments that the variables above replace. A user cannot set them either. */
+export const membershipArguments = ['initial-cluster', 'initial-cluster-state', 'force-new-cluster'];
+
 /** The arguments that users cannot set. */
 export function reservedEtcdArguments(plane: Plane): Record<string, string> {
-  const members = etcdMembers(plane, etcdReplicas(plane));
   const pki = folders.pki;
   const host = `$(POD_NAME).${etcdPeerServiceName(plane)}.${plane.namespace}.svc`;
-  const cluster = Array.from(members, ([pod, name]) => `${pod}=https://${name}:${ports.etcdPeer}`).join(',');
   return {
     name: '$(POD_NAME)',
     'data-dir': folders.etcdData,
-    'initial-cluster': cluster,
-    'initial-cluster-state': 'new',
     'initial-cluster-token': `${plane.namespace}-${plane.name}`,
     'listen-client-urls': `https://0.0.0.0:${ports.etcdClient}`,
     'advertise-client-urls': `https://${host}:${ports.etcdClient}`,
@@ -95,7 +104,13 @@ function statefulSet(plane: Plane, files: string): Rendered {
     image: { repository: 'etcd', tag: etcdTags[plane.version.minor]! },
     settings,
     args: argumentsOf(defaultArguments(plane), settings?.args, reservedEtcdArguments(plane)),
-    env: [{ name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } }],
+    env: [
+      { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
+      ...membershipVariables.map((key) => ({
+        name: key,
+        valueFrom: { configMapKeyRef: { name: etcdMembershipName(plane), key } },
+      })),
+    ],
     ports: { client: ports.etcdClient, peer: ports.etcdPeer, metrics: ports.etcdMetrics },
     mounts: [mountOf('pki', folders.pki), { name: 'data', mountPath: folders.etcdData }],
     probes: { scheme: 'HTTP', port: ports.etcdMetrics, live: '/livez', ready: '/readyz' },
@@ -119,9 +134,10 @@ function statefulSet(plane: Plane, files: string): Rendered {
     spec: {
       serviceName: etcdPeerServiceName(plane),
       replicas: etcdReplicas(plane),
-      // The first start needs a quorum, so members do not wait for each other. Updates still replace one member at a time.
+      // The first start needs a quorum, so members do not wait for each other.
       podManagementPolicy: 'Parallel',
-      updateStrategy: { type: 'RollingUpdate' },
+      // The operator restarts one member at a time, when the others are a healthy quorum.
+      updateStrategy: { type: 'OnDelete' },
       selector: { matchLabels: selectorOf(plane, 'etcd') },
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Retain' },
       template,

@@ -14,14 +14,14 @@ import {
   scheduler,
 } from './controllers.ts';
 import { etcdTags } from './defaults.ts';
-import { etcd, reservedEtcdArguments } from './etcd.ts';
+import { etcd, membershipArguments, reservedEtcdArguments } from './etcd.ts';
 import { reservedKonnectivityArguments } from './konnectivity.ts';
 import { tlsRoutes } from './tls-route.ts';
 
 export const rendering: Rendering = {
   minors: Object.keys(etcdTags).map(Number),
   reserved: (plane: Plane) => ({
-    etcd: Object.keys(reservedEtcdArguments(plane)),
+    etcd: [...Object.keys(reservedEtcdArguments(plane)), ...membershipArguments],
     'kube-apiserver': Object.keys(reservedApiServerArguments(plane)),
     'kube-controller-manager': Object.keys(reservedControllerManagerArguments(plane)),
     'kube-scheduler': Object.keys(reservedSchedulerArguments()),

@@ -3,27 +3,39 @@ import { test } from 'node:test';
 import { Logger } from '@hangar/core';
 import type { SourceContext } from '@hangar/runtime';
 import { virtualClock } from '@hangar/testkit';
-import { EtcdMonitor } from './monitor.ts';
-import type { EtcdHealth } from './probe.ts';
+import { EtcdCare } from './care.ts';
+import type { EtcdTarget } from './session.ts';
+import { observationWith } from './testing/observations.ts';
+import type { ObservedFigures } from './testing/observations.ts';
 
 const mebibyte = 2 ** 20;
-const healthy = (dbSizeBytes: number): EtcdHealth => ({ dbSizeBytes, alarms: [] });
-const noSpace: EtcdHealth = { dbSizeBytes: 100 * mebibyte, alarms: [{ type: 'NOSPACE', member: 'demo-etcd-0' }] };
+const healthy = (dbSizeBytes: number): ObservedFigures => ({ dbSizeBytes, alarms: [] });
+const noSpace: ObservedFigures = { dbSizeBytes: 100 * mebibyte, alarms: [{ type: 'NOSPACE', member: 'demo-etcd-0' }] };
 const object = (name = 'demo', uid = 'first') => ({ namespace: 'team', name, uid });
-const target = (name = 'demo') => ({ namespace: 'team', name, replicas: 3 });
+const target = (name = 'demo'): EtcdTarget => ({ namespace: 'team', name, hostedControlPlane: name, desired: 3 });
 
-function running(answer: (name: string) => EtcdHealth | undefined | Error) {
+function running(answer: (name: string) => ObservedFigures | undefined | Error) {
   const clock = virtualClock();
   const [probes, enqueued]: [{ name: string; atMs: number }[], string[]] = [[], []];
   const fromMs = clock.monotonicMs();
-  const monitor = new EtcdMonitor({
+  const monitor = new EtcdCare({
     clock,
-    probe({ name }) {
-      probes.push({ name, atMs: clock.monotonicMs() - fromMs });
-      const health = answer(name);
-      return health instanceof Error ? Promise.reject(health) : Promise.resolve(health);
-    },
+    events: { event: () => {} },
+    open: ({ name }) => ({
+      observe() {
+        probes.push({ name, atMs: clock.monotonicMs() - fromMs });
+        const figures = answer(name);
+        if (figures instanceof Error) return Promise.reject(figures);
+        return Promise.resolve(figures && observationWith(figures));
+      },
+      run: () => Promise.reject(new Error('no action is expected')),
+      close: () => {},
+    }),
   });
+  const sizeOf = (one = object()): number | string | undefined => {
+    const health = monitor.track(one, target());
+    return typeof health === 'object' ? health.dbSizeBytes : health;
+  };
   const context = {
     cluster: {},
     enqueue: ({ name }: { name: string }) => enqueued.push(name),
@@ -35,7 +47,7 @@ function running(answer: (name: string) => EtcdHealth | undefined | Error) {
     ending.abort();
     await ended;
   };
-  return { clock, monitor, probes, enqueued, [Symbol.asyncDispose]: stop };
+  return { clock, monitor, sizeOf, probes, enqueued, [Symbol.asyncDispose]: stop };
 }
 
 test('a control plane is probed at once and then every minute, and enqueued only when the result matters', async () => {
@@ -44,7 +56,7 @@ test('a control plane is probed at once and then every minute, and enqueued only
   assert.equal(it.monitor.track(object(), target()), 'pending');
   await it.clock.advance(1_000);
   assert.deepEqual([it.probes.length, it.enqueued.length], [1, 1]);
-  assert.equal(it.monitor.track(object(), target()), health);
+  assert.equal(it.sizeOf(), health.dbSizeBytes);
   await it.clock.advance(60_000);
   assert.deepEqual([it.probes.length, it.enqueued.length], [2, 1]);
   health = healthy(110 * mebibyte);
@@ -63,16 +75,16 @@ test('an alarm is enqueued, and its end is noticed within ten seconds', async ()
   await it.clock.advance(1_000);
   health = noSpace;
   await it.clock.advance(60_000);
-  assert.equal(it.monitor.track(object(), target()), noSpace);
+  assert.equal(it.sizeOf(), noSpace.dbSizeBytes);
   assert.equal(it.enqueued.length, 2);
   health = healthy(mebibyte);
   await it.clock.advance(10_000);
-  assert.deepEqual(it.monitor.track(object(), target()), health);
+  assert.equal(it.sizeOf(), health.dbSizeBytes);
   assert.equal(it.enqueued.length, 3);
 });
 
 test('an alarm stays while etcd cannot be reached, and unreachable members are asked less often', async () => {
-  let health: EtcdHealth | undefined | Error = noSpace;
+  let health: ObservedFigures | undefined | Error = noSpace;
   await using it = running(() => health);
   it.monitor.track(object(), target());
   await it.clock.advance(1_000);
@@ -80,7 +92,7 @@ test('an alarm stays while etcd cannot be reached, and unreachable members are a
   await it.clock.advance(10_000);
   health = new Error('refused');
   await it.clock.advance(3_600_000);
-  assert.equal(it.monitor.track(object(), target()), noSpace);
+  assert.equal(it.sizeOf(), noSpace.dbSizeBytes);
   assert.equal(it.enqueued.length, 1);
   // 120 s, 240 s, 480 s, then every 600 s.
   assert.ok(it.probes.length <= 12, `${it.probes.length} probes`);

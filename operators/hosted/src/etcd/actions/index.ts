@@ -1,0 +1,44 @@
+/** Runs the actions that `plan.ts` decides on. Every action is safe to repeat: it names the exact object or member that it changes. */
+
+import type { Client } from '@hangar/client';
+import type { EtcdMaintenance } from '@hangar/store/etcd-maintenance';
+import type { EtcdObservation } from '../observation.ts';
+import type { Action } from '../plan.ts';
+import type { EtcdTarget } from '../session.ts';
+import { clearRequest } from './clear-request.ts';
+import { deleteClaim, emptyVolume, restartPod } from './delete-objects.ts';
+import { addLearner, moveLeader, promote, removeMember } from './change-members.ts';
+import { setMembership } from './set-membership.ts';
+
+export interface ActionContext {
+  readonly target: EtcdTarget;
+  readonly observation: EtcdObservation;
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  /** Open connections, by pod. */
+  readonly members: ReadonlyMap<string, EtcdMaintenance>;
+}
+
+/** Returns false if the action had no effect yet. */
+export async function runAction(action: Action, context: ActionContext): Promise<boolean> {
+  switch (action.type) {
+    case 'setMembership':
+      return setMembership(action.membership, context);
+    case 'removeMember':
+      return removeMember(action.member, context);
+    case 'addLearner':
+      return addLearner(action.peerUrl, context);
+    case 'promote':
+      return promote(action.member, context);
+    case 'moveLeader':
+      return moveLeader(action, context);
+    case 'emptyVolume':
+      return emptyVolume(action, context);
+    case 'restartPod':
+      return restartPod(action, context);
+    case 'deleteClaim':
+      return deleteClaim(action, context);
+    case 'clearRequest':
+      return clearRequest(context);
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * Takes care of the etcd cluster of every control plane, outside of the reconciler: observes it, runs at most one action at a time, and
+ * enqueues the control plane when the result matters to it.
+ *
+ *     track ─► schedule ─► observe ─► losses ─► plan ─► one action ─► report ─► enqueue, if it changed
+ *
+ * A running etcd does not report its state to the management cluster, so it is polled. The cost is bounded: each control plane once a minute,
+ * and at most ten rounds a second for all of them together, so 1,000 control planes are observed every 100 seconds. A healthy cluster costs
+ * connections to its members and no request to the management cluster. A component that is not available is a hint: controllers exit when
+ * they cannot renew their leases. Clusters that cannot be reached are polled less and less often.
+ */
+
+import { asError, hasCode } from '@hangar/core';
+import type { Clock } from '@hangar/core';
+import type { ClusterEvents, RawSource, SourceContext } from '@hangar/runtime';
+import { HostedControlPlane } from '../api/index.ts';
+import { Schedule } from '../schedule.ts';
+import { eventOf } from './events.ts';
+import { healthOf } from './health.ts';
+import type { EtcdHealth } from './health.ts';
+import { confirmedLosses, followLosses } from './losses.ts';
+import type { Losses, LossTimes } from './losses.ts';
+import { isCalm } from './observation.ts';
+import type { EtcdObservation } from './observation.ts';
+import { planNext } from './plan.ts';
+import type { EtcdTarget, OpenSession } from './session.ts';
+
+const periodMs = 60_000;
+/** While there is an alarm: its end is reported soon. */
+const alarmPeriodMs = 10_000;
+/** While members change or are missing, and after a hint. */
+const changePeriodMs = 5_000;
+/** After an action. */
+const actionPeriodMs = 1_000;
+const periodMaxMs = 600_000;
+const spacingMs = 100;
+const concurrentMax = 8;
+
+/** A size that differs less than this from the published one is not published. */
+const changeBytesMin = 16 * 2 ** 20;
+const changeShareMin = 0.05;
+
+export interface EtcdCareOptions {
+  readonly clock: Clock;
+  readonly open: OpenSession;
+  readonly events: Pick<ClusterEvents, 'event'>;
+  /** For tests. */
+  readonly lossTimes?: LossTimes | undefined;
+}
+
+/** The object to enqueue. */
+export interface TrackedObject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+interface Tracked {
+  readonly object: TrackedObject;
+  target: EtcdTarget;
+  failures: number;
+  losses: Losses;
+  health: EtcdHealth | 'pending' | undefined;
+}
+
+export class EtcdCare {
+  readonly #options: EtcdCareOptions;
+  /** By namespace and name. */
+  readonly #tracked = new Map<string, Tracked>();
+  readonly #schedule: Schedule;
+  #context: SourceContext | undefined;
+
+  constructor(options: EtcdCareOptions) {
+    this.#options = options;
+    const work = (id: string, signal: AbortSignal): Promise<number> => this.#round(id, signal);
+    this.#schedule = new Schedule({ clock: options.clock, concurrency: concurrentMax, spacingMs, work });
+  }
+
+  /** Starts to take care of the etcd of an object. Returns the published result: `pending` before the first one, undefined if it failed. */
+  track(object: TrackedObject, target: EtcdTarget): EtcdHealth | 'pending' | undefined {
+    const id = idOf(object);
+    const known = this.#tracked.get(id);
+    if (known?.object.uid === object.uid) {
+      known.target = target;
+      return known.health;
+    }
+    this.#tracked.set(id, { object, target, failures: 0, losses: new Map(), health: 'pending' });
+    this.#schedule.remove(id);
+    this.#schedule.add(id);
+    return 'pending';
+  }
+
+  /** Observes soon: something else indicates a problem or a change. */
+  hint(object: Pick<TrackedObject, 'namespace' | 'name'>): void {
+    const id = idOf(object);
+    const failures = this.#tracked.get(id)?.failures ?? 0;
+    this.#schedule.hasten(id, Math.min(periodMs, changePeriodMs * 2 ** Math.min(failures, 10)));
+  }
+
+  forget(object: Pick<TrackedObject, 'namespace' | 'name'>): void {
+    this.#tracked.delete(idOf(object));
+    this.#schedule.remove(idOf(object));
+  }
+
+  /** Runs the rounds. A source of the controller, so only the leader acts. */
+  readonly source: RawSource = async (context, signal) => {
+    this.#context = context;
+    await this.#schedule.run(signal);
+  };
+
+  /** Returns the time until the next round. */
+  async #round(id: string, signal: AbortSignal): Promise<number> {
+    const one = this.#tracked.get(id);
+    if (!one) return periodMs;
+    const { client, apiReader } = this.#context!.cluster;
+    const session = this.#options.open(one.target, { client, apiReader, signal });
+    let observation: EtcdObservation | undefined;
+    let delayMs: number | undefined;
+    try {
+      observation = await session.observe();
+      if (observation && this.#tracked.get(id) === one) delayMs = await this.#act(one, session, observation);
+    } catch (error) {
+      // A concurrent write or a stale cache is not an error: the next round decides again.
+      if (hasCode(error, 'Conflict') || hasCode(error, 'NotFound')) delayMs = changePeriodMs;
+      else if (!signal.aborted)
+        this.#context!.log.warn('care of etcd failed', { controlPlane: id, error: asError(error) });
+    } finally {
+      session.close();
+    }
+    if (signal.aborted || this.#tracked.get(id) !== one) return periodMs;
+    const isReached = observation?.listed !== undefined;
+    one.failures = isReached && delayMs !== undefined ? 0 : one.failures + 1;
+    const health = observation && (isReached || observation.isDetailed) ? healthOf(observation, one.losses) : undefined;
+    if (publish(one, health)) this.#context!.enqueue({ namespace: one.object.namespace, name: one.object.name });
+    const backOffMs = Math.min(periodMaxMs, periodMs * 2 ** Math.min(one.failures, 10));
+    return one.failures > 0 ? Math.min(backOffMs, delayMs ?? backOffMs) : delayMs!;
+  }
+
+  async #act(
+    one: Tracked,
+    session: ReturnType<OpenSession>,
+    observation: EtcdObservation,
+  ): Promise<number | undefined> {
+    const { clock, lossTimes } = this.#options;
+    const nowMs = clock.monotonicMs();
+    one.losses = followLosses(one.losses, observation, nowMs);
+    const action = planNext(observation, confirmedLosses(one.losses, nowMs, lossTimes));
+    if (action) {
+      const hasEffect = await session.run(action, observation);
+      if (hasEffect) this.#report(one, eventOf(action));
+      return hasEffect ? actionPeriodMs : changePeriodMs;
+    }
+    if (one.losses.size > 0) return changePeriodMs;
+    if (observation.listed === undefined) return undefined;
+    return observation.alarms.length > 0 ? alarmPeriodMs : isCalm(observation) ? periodMs : changePeriodMs;
+  }
+
+  #report({ object }: Tracked, event: ReturnType<typeof eventOf>): void {
+    const { namespace, name, uid } = object;
+    this.#context!.log.info('changed etcd', {
+      controlPlane: `${namespace}/${name}`,
+      action: event.action,
+      note: event.note,
+    });
+    const { apiVersion, kind } = HostedControlPlane;
+    this.#options.events.event({ apiVersion, kind, metadata: { namespace, name, uid } }, event);
+  }
+}
+
+const idOf = ({ namespace, name }: Pick<TrackedObject, 'namespace' | 'name'>): string => `${namespace}/${name}`;
+
+/** Returns whether the result matters to the reconciler. One that is not published is forgotten, so that small changes add up. */
+function publish(one: Tracked, health: EtcdHealth | undefined): boolean {
+  const { health: before } = one;
+  if (before === 'pending' || !before || !health) {
+    // A member that cannot be reached for a while does not withdraw an alarm.
+    const isKept = health === undefined && typeof before === 'object';
+    if (!isKept) one.health = health;
+    return !isKept && (health !== undefined || before === 'pending');
+  }
+  if (!isSignificant(before, health)) return false;
+  one.health = health;
+  return true;
+}
+
+function isSignificant(before: EtcdHealth, after: EtcdHealth): boolean {
+  const summary = ({ alarms, members, isQuorumLost, change }: EtcdHealth): string =>
+    JSON.stringify([
+      alarms.map(({ type, member }) => [type, member]),
+      members.map(({ name, id, role, isHealthy, version }) => [name, id, role, isHealthy, version]),
+      isQuorumLost,
+      change,
+    ]);
+  if (summary(before) !== summary(after)) return true;
+  const difference = Math.abs(after.dbSizeBytes - before.dbSizeBytes);
+  return difference >= Math.max(changeBytesMin, before.dbSizeBytes * changeShareMin);
+}
