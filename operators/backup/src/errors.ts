@@ -19,6 +19,7 @@ export class TargetError extends CodedError<'NotFound' | 'AlreadyExists' | 'NotR
  * | SecretInvalid          | a referenced Secret lacks a key, or its value is malformed                  |
  * | DestinationInvalid     | the address of a destination is malformed                                   |
  * | FolderNotAvailable     | the operator has no folder for backups, or it cannot be used                |
+ * | ScheduleInvalid        | a cron expression or a time zone is malformed                               |
  * | BackupNotFound         | the ControlPlaneBackup of a restore does not exist                          |
  * | BackupNotComplete      | the ControlPlaneBackup of a restore failed or is being deleted              |
  * | BackupChanged          | the stored bytes are not those of the ControlPlaneBackup                    |
@@ -30,6 +31,7 @@ export class ReferenceFault extends CodedError<
   | 'SecretInvalid'
   | 'DestinationInvalid'
   | 'FolderNotAvailable'
+  | 'ScheduleInvalid'
   | 'BackupNotFound'
   | 'BackupNotComplete'
   | 'BackupChanged'

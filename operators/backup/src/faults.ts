@@ -29,6 +29,7 @@ const permanent: ReadonlySet<string> = new Set([
   'ControlPlaneRefused',
   'ReferenceNotAllowed',
   'DestinationInvalid',
+  'ScheduleInvalid',
   'BackupNotComplete',
   'BackupChanged',
   'NotABackup',

@@ -15,6 +15,7 @@ import { incompleteUploads } from './backup/incomplete-uploads.ts';
 import { RunningBackups } from './backup/running-backups.ts';
 import type { DestinationSource } from './destinations/open.ts';
 import { BackupMetrics } from './metrics/backup-metrics.ts';
+import { addScheduleIndex, scheduleController } from './schedule/controller.ts';
 import type { BackupTarget } from './target.ts';
 import type { BackupWorld } from './world.ts';
 
@@ -55,6 +56,8 @@ export function addBackupControllers(manager: Manager, options: BackupController
   const running = new RunningBackups(concurrency);
   manager.controller(backupController({ ...world, running, concurrency }));
   manager.controller(backupDeletionController({ ...world, running }));
+  addScheduleIndex(cluster.cache);
+  manager.controller(scheduleController({ ...world, apiReader: cluster.apiReader }));
   manager.add(
     incompleteUploads({
       ...world,

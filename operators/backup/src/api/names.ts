@@ -13,6 +13,8 @@ export const labels = {
   controlPlane: `${group}/control-plane`,
   /** On temporary control planes: the schedule whose drill created them. */
   drill: `${group}/drill`,
+  /** On temporary control planes: "true". Schedules do not back them up. */
+  temporary: `${group}/temporary`,
 } as const;
 
 export const annotations = {
