@@ -100,7 +100,8 @@ export class Caller {
       let delayMs: number | undefined;
       try {
         const answer = await this.#attempt(request);
-        delayMs = answer.status < 400 ? undefined : this.#retry.delayAfterAnswer(answer, refused);
+        const isFinal = answer.status < 400 || request.upload !== undefined;
+        delayMs = isFinal ? undefined : this.#retry.delayAfterAnswer(answer, refused);
         if (delayMs === undefined) return answer;
         refused++;
         await answer.body();

@@ -37,8 +37,8 @@ export class RetryPolicy {
   }
 
   /** Returns undefined if the error goes to the caller. */
-  delayAfterError(error: unknown, { method }: HttpRequest, tried: number): number | undefined {
-    if (tried >= this.#brokenMax) return undefined;
+  delayAfterError(error: unknown, { method, upload }: HttpRequest, tried: number): number | undefined {
+    if (tried >= this.#brokenMax || upload) return undefined;
     const isSafe = hasCode(error, 'ConnectionFailed') || (hasCode(error, 'ConnectionLost') && isRead(method));
     return isSafe ? backOffMs(this.#backOff, tried + 1, this.#random) : undefined;
   }

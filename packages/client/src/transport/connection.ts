@@ -11,6 +11,7 @@ export interface Outbound {
   readonly target: string;
   readonly headers: Headers;
   readonly body: Uint8Array | undefined;
+  readonly upload: AsyncIterable<Uint8Array> | undefined;
   readonly isLong: boolean;
 }
 

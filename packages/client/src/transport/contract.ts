@@ -8,6 +8,11 @@ export interface HttpRequest {
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: Uint8Array | undefined;
+  /**
+   * A body of any length instead of `body`, sent as fast as the server reads it. It is read once: such a request is never sent again. If it
+   * throws, the request is aborted and rejects with its error.
+   */
+  readonly upload?: AsyncIterable<Uint8Array> | undefined;
   /** Aborts the request, including a response body that is still being received. */
   readonly signal?: AbortSignal | undefined;
   /** True for requests that stay open, such as watches. They do not count against the connection limits of short requests. */

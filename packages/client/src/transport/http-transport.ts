@@ -90,7 +90,7 @@ class SocketTransport implements HttpTransport {
   async request(request: HttpRequest): Promise<HttpAnswer> {
     const renewals = this.#renewals;
     const answer = await this.#send(request);
-    if (answer.status !== 401 || !this.#credentials?.refresh) return decoded(answer);
+    if (answer.status !== 401 || !this.#credentials?.refresh || request.upload) return decoded(answer);
     const refusal = readAlready(answer, await answer.body());
     const isWorthIt = await orAborted(this.#renewed(renewals), request.signal);
     return decoded(isWorthIt ? await this.#send(request) : refusal);
@@ -111,19 +111,19 @@ class SocketTransport implements HttpTransport {
         await exchange.answered;
         return exchange;
       } catch (error) {
-        if (resends >= resendsMax || !mayResend(error, request.method)) throw error;
+        if (resends >= resendsMax || request.upload || !mayResend(error, request.method)) throw error;
       }
     }
   }
 
-  #outbound({ method, target, headers, body, isLong = false }: HttpRequest, own: object | undefined): Outbound {
+  #outbound({ method, target, headers, body, upload, isLong = false }: HttpRequest, own?: object): Outbound {
     const all: [string, string][] = [];
     for (const name in headers) all.push([name, headers[name]!]);
     for (const [name, value] of Object.entries(own ?? {})) all.push([name, value as string]);
     for (const [name, value] of this.#impersonation) all.push([name, value]);
     // Watches are streamed, and write requests are short.
     if (this.#isCompressed && method === 'GET' && !isLong && !headers?.['accept-encoding']) all.push(acceptGzip);
-    return { method, target: this.#prefix + target, headers: all, body, isLong };
+    return { method, target: this.#prefix + target, headers: all, body, upload, isLong };
   }
 
   /** Reports whether a retry is useful. Concurrent rejections share one renewal. */

@@ -11,6 +11,8 @@ import { ClientError } from '../errors.ts';
 import { BrokenOff } from './connection.ts';
 import type { Connection, ConnectionEvents, Outbound } from './connection.ts';
 import type { Exchange } from './exchange.ts';
+import { Upload } from './upload.ts';
+import type { UploadTarget } from './upload.ts';
 
 export interface Http1Options extends ConnectionEvents {
   readonly authority: string;
@@ -46,10 +48,11 @@ export class Http1Connection implements Connection {
     return !this.#isOver && (isLong || this.#underWay.size - this.#longs < this.#options.connectionsMax);
   }
 
-  begin({ method, target, headers, body, isLong }: Outbound, exchange: Exchange): void {
+  begin({ method, target, headers, body, upload, isLong }: Outbound, exchange: Exchange): void {
     const fields: string[] = ['host', this.#options.authority];
     for (const [name, value] of headers) fields.push(name, value);
-    if (body || method !== 'GET') fields.push('content-length', String(body?.length ?? 0));
+    if (upload) fields.push('transfer-encoding', 'chunked');
+    else if (body || method !== 'GET') fields.push('content-length', String(body?.length ?? 0));
     const request = httpRequest({
       agent: this.#agent,
       method,
@@ -65,7 +68,9 @@ export class Http1Connection implements Connection {
       receive(incoming, exchange);
     });
     request.on('error', (error) => exchange.fail(errorOf(error, request, answer)));
+    const sending = upload && new Upload(upload, uploadTarget(request, exchange));
     request.on('close', () => {
+      sending?.stop();
       this.#underWay.delete(request);
       if (isLong) this.#longs--;
       // A complete response may not be read to the end yet.
@@ -80,8 +85,9 @@ export class Http1Connection implements Connection {
       cancel: () => request.destroy(),
       consumed: (bytes) => answer && consumed(answer, bytes),
     });
-    if (isWanted) request.end(body);
-    else request.destroy();
+    if (!isWanted) request.destroy();
+    else if (sending) sending.start();
+    else request.end(body);
   }
 
   retire(): void {
@@ -102,6 +108,20 @@ export class Http1Connection implements Connection {
     this.#agent.destroy();
     this.#options.onClosed(this);
   }
+}
+
+function uploadTarget(request: ClientRequest, exchange: Exchange): UploadTarget {
+  return {
+    write: (chunk, onWritten) => {
+      if (request.write(chunk)) onWritten();
+      else request.once('drain', onWritten);
+    },
+    end: () => void request.end(),
+    fail: (error) => {
+      exchange.fail(error);
+      request.destroy();
+    },
+  };
 }
 
 /** An agent with externally opened connections. */

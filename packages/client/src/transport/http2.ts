@@ -14,6 +14,7 @@ import { ClientError } from '../errors.ts';
 import { BrokenOff } from './connection.ts';
 import type { Connection, ConnectionEvents, Outbound } from './connection.ts';
 import type { Exchange } from './exchange.ts';
+import { Upload } from './upload.ts';
 import type { Headers } from './headers.ts';
 import { Keepalive } from './keepalive.ts';
 
@@ -98,7 +99,7 @@ export class Http2Connection implements Connection {
     return !isLong || this.#longs < Math.max(1, Math.floor(concurrentMax * longShare));
   }
 
-  begin({ method, target, headers, body, isLong }: Outbound, exchange: Exchange): void {
+  begin({ method, target, headers, body, upload, isLong }: Outbound, exchange: Exchange): void {
     let block = this.#encoded.get(':method', method) + this.#authority + encodedPseudoField(':path', target);
     block += this.#encoded.all(headers);
     if (body) block += encodedField('content-length', String(body.length));
@@ -114,7 +115,9 @@ export class Http2Connection implements Connection {
         exchange.head(status, (name) => valuesOf(fields, name));
       },
       onData: (chunk) => exchange.data(chunk),
+      onSent: () => onSent?.(),
       onEnd: (end) => {
+        sending?.stop();
         if (isLong) this.#longs--;
         if (this.#session.load === 0) this.#socket.unref?.();
         if (end.isWhole) exchange.end();
@@ -122,12 +125,28 @@ export class Http2Connection implements Connection {
         this.#options.onRoom();
       },
     };
-    const stream: ClientStream = this.#session.request(block, events, body === undefined);
+    let onSent: (() => void) | undefined;
+    const sending =
+      upload &&
+      new Upload(upload, {
+        write: (chunk, onWritten) => {
+          onSent = onWritten;
+          stream.write(chunk);
+        },
+        end: () => stream.end(nothing),
+        fail: (error) => {
+          exchange.fail(error);
+          stream.reset();
+        },
+      });
+    const isBodiless = body === undefined && upload === undefined;
+    const stream: ClientStream = this.#session.request(block, events, isBodiless);
     if (isLong) this.#longs++;
     this.#keepalive.used();
     if (this.#session.load === 1) this.#socket.ref?.();
     const isWanted = exchange.begin({ cancel: () => stream.reset(), consumed: (bytes) => stream.consumed(bytes) });
     if (!isWanted) stream.reset();
+    else if (sending) sending.start();
     else if (body) stream.end(body);
   }
 
@@ -164,6 +183,8 @@ class EncodedFields {
     return text;
   }
 }
+
+const nothing = new Uint8Array();
 
 function statusOf(fields: readonly Field[]): number {
   const text = fields.find(({ name }) => name === ':status')?.value ?? '';

@@ -3,6 +3,7 @@
  * repeated here, so that the client does not depend on the server.
  */
 
+import { Readable } from 'node:stream';
 import { asError, systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { ClientError } from '../errors.ts';
@@ -26,6 +27,8 @@ export interface InProcessRequest {
   headerValues(name: string): readonly string[];
   headerNames(): readonly string[];
   body(bytesMax: number): Promise<Uint8Array>;
+  /** The body as a stream, if it was sent as one. */
+  readonly passing?: { readonly body: Readable };
 }
 
 /** Receives the body of a streamed response. */
@@ -90,7 +93,10 @@ export class InProcessTransport implements HttpTransport {
     return Promise.resolve();
   }
 
-  async #handle({ method, target, headers = {}, body = nothing }: HttpRequest, sink: Sink): Promise<void> {
+  async #handle({ method, target, headers = {}, body = nothing, upload }: HttpRequest, sink: Sink): Promise<void> {
+    const stream = upload && Readable.from(upload, { objectMode: false });
+    stream?.on('error', (error) => sink.fail(error));
+    sink.onClose(() => stream?.destroy());
     try {
       const answer = await this.#handler({
         method,
@@ -99,7 +105,8 @@ export class InProcessTransport implements HttpTransport {
         header: (name) => headers[name],
         headerValues: (name) => (headers[name] === undefined ? [] : [headers[name]]),
         headerNames: () => Object.keys(headers),
-        body: () => Promise.resolve(body),
+        body: async () => (stream ? Buffer.concat(await stream.toArray()) : body),
+        ...(stream && { passing: { body: stream } }),
       });
       sink.answer(answer);
     } catch (error) {

@@ -12,6 +12,8 @@ export interface StreamEvents {
   onData(chunk: Buffer): void;
   /** The server may send more only after `consumed`, for readers that do not read everything at once. Absent: no. */
   readonly isPaced?: boolean;
+  /** Called when all data of `write` was sent, within the windows of the server and of the connection. */
+  onSent?(): void;
   /** Called once, last. */
   onEnd(end: StreamEnd): void;
 }
@@ -102,6 +104,7 @@ export class ClientStream implements Sender {
     const isLast = this.#isRequestWhole && this.#waiting.length === 0;
     outgoing.data(this.id, first.subarray(0, length), isLast);
     this.#isRequestSent = isLast;
+    if (this.#waiting.length === 0 && !isLast) this.#events.onSent?.();
     return this.#waiting.length > 0;
   }
 
