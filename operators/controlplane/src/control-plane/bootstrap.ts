@@ -1,10 +1,9 @@
-/** Objects of a control plane besides those that every new tenant has: its administrator, and the objects that joining nodes expect. */
+/** Objects of a control plane besides those that every new one has: its administrator, and the objects that joining nodes expect. */
 
 import { Namespace, ServiceAccount } from '@hangar/client/kinds/core-v1';
 import { ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
 import type { Subject } from '@hangar/client/kinds/rbac-v1';
-import { clusterInfo } from '@hangar/node-objects';
-import { bootstrapToken, joinObjects } from '../join/objects.ts';
+import { bootstrapToken } from '../join/objects.ts';
 import { adminName, systemNamespace } from '../kubeconfig/auth.ts';
 import type { Auth } from '../kubeconfig/auth.ts';
 import { digestOf } from './digest.ts';
@@ -20,7 +19,7 @@ export interface Bootstrap {
   /** The token that nodes join with: renewed far more often than the rest. */
   readonly token: InsideObject;
   readonly clusterInfo: string;
-  /** Digest of all objects except the token, for this very tenant; and of the token. */
+  /** Digest of all objects except the token, for these very data; and of the token. */
   readonly digest: string;
   readonly tokenDigest: string;
 }
@@ -28,19 +27,19 @@ export interface Bootstrap {
 const rbacGroup = 'rbac.authorization.k8s.io';
 
 export async function bootstrapOf(pass: Pass): Promise<Bootstrap> {
-  const { world, path, auth, join, tenant, nodes } = pass;
+  const { auth, join, plane, nodes } = pass;
   const { server, ca } = joinPlace(pass);
-  const version = await world.hostFacts.version();
+  const ofNodes = await plane!.nodeObjects({ server, ca, serviceCidr: nodes?.serviceCidr });
   const namespace = inside(Namespace, { name: systemNamespace }, {});
   const objects = [
     inside(ServiceAccount, { namespace: systemNamespace, name: adminName }, {}),
     adminBinding(auth!),
-    ...joinObjects({ path, server, version, serviceCidr: nodes?.serviceCidr }),
+    ...ofNodes.objects,
   ];
-  const info = clusterInfo(server, ca);
+  const info = ofNodes.clusterInfo;
   const token = bootstrapToken(join!);
   const content = ({ kind, key, body }: InsideObject) => [kind.kind, key, body];
-  const digest = digestOf([tenant!.metadata.uid, objects.map(content), info]);
+  const digest = digestOf([plane!.uid, objects.map(content), info]);
   return { namespace, objects, token, clusterInfo: info, digest, tokenDigest: digestOf(content(token)) };
 }
 

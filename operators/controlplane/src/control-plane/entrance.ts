@@ -1,20 +1,17 @@
-/** Into the tenant, once for all that a pass does there: to open a tenant costs more than everything else. */
+/** Into the control plane, once for everything that a pass does there: to open a tenant costs more than everything else. */
 
 import type { Client } from '@hangar/client';
-import type { TenantHost } from '../host/index.ts';
 
 export class Entrance implements AsyncDisposable {
-  readonly #host: TenantHost;
-  readonly #path: string;
+  readonly #enter: () => Promise<Client>;
   #client: Promise<Client> | undefined;
 
-  constructor(host: TenantHost, path: string) {
-    this.#host = host;
-    this.#path = path;
+  constructor(enter: () => Promise<Client>) {
+    this.#enter = enter;
   }
 
   client(): Promise<Client> {
-    return (this.#client ??= this.#host.enter(this.#path));
+    return (this.#client ??= this.#enter());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

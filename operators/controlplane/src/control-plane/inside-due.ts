@@ -12,5 +12,5 @@ export const isInsideDue = async (pass: Pass): Promise<boolean> =>
 export const areAddonsDue = (pass: Pass): boolean =>
   (annotationOf(pass.secrets!.kubeconfig, secretAnnotations.addons) ?? '') !== addonsDigest(pass);
 
-export const addonsDigest = ({ tenant, bundles }: Pass): string =>
-  bundles!.length === 0 ? '' : digestOf([tenant!.metadata.uid, bundles]);
+export const addonsDigest = ({ plane, bundles }: Pass): string =>
+  bundles!.length === 0 ? '' : digestOf([plane!.uid, bundles]);

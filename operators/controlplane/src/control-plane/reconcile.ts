@@ -35,7 +35,7 @@ async function reconcile(
   const controlPlane = await find(client, ControlPlane, { name }, { signal });
   if (!controlPlane) return;
   const path = clusterPathOf(controlPlane);
-  await using entrance = new Entrance(world.host, path);
+  await using entrance = new Entrance(() => pass.plane!.enter());
   const namespace = managementNamespace(name);
   const { apiReader, cache } = cluster;
   const pass: Pass = {

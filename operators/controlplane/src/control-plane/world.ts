@@ -6,7 +6,7 @@ import type { Cluster, ClusterEvents } from '@hangar/runtime';
 import type { ControlPlane, ControlPlaneClass } from '../api/index.ts';
 import type { ResolvedAddresses } from '../endpoint/resolve.ts';
 import type { Routes } from '../gateway/routes.ts';
-import type { TenantHost, TenantObject } from '../host/index.ts';
+import type { TenantHost } from '../host/index.ts';
 import type { Auth } from '../kubeconfig/auth.ts';
 import type { HostFacts } from '../join/host-facts.ts';
 import type { NodeAccess } from './nodes.ts';
@@ -15,6 +15,7 @@ import type { Bundle } from '../addons/bundles.ts';
 import type { Drift } from '../addons/drift.ts';
 import type { Entrance } from './entrance.ts';
 import type { SecretObject } from './kept-secret.ts';
+import type { ProvisionedPlane } from './provisioned-plane.ts';
 import type { Writes } from './writes.ts';
 
 /** Of the operator: the same for all passes. */
@@ -43,7 +44,7 @@ export interface Pass {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly path: string;
-  /** Access to the tenant; opened by the first step that needs it. */
+  /** Access to the content of the control plane; opened by the first step that needs it. */
   readonly entrance: Entrance;
   /** As read, or as returned by the last write. */
   controlPlane: ControlPlane;
@@ -60,9 +61,8 @@ export interface Pass {
   nodes?: NodeAccess;
   /** Returned at the end, when all independent work is done. */
   deferred?: Verdict | undefined;
-  tenant?: TenantObject;
-  /** It was claimed by this pass. */
-  isTenantNew?: boolean;
+  /** Set when its API server exists. */
+  plane?: ProvisionedPlane;
   servingCa?: string;
   join?: JoinMaterial;
   bundles?: readonly Bundle[];

@@ -68,7 +68,7 @@ export const isJoinDue = (pass: Pass, secret: SecretObject | undefined): boolean
 
 function inputsDigest(pass: Pass): string {
   const { server, ca } = joinPlace(pass);
-  return digestOf([pass.tenant!.metadata.uid, ca, server]);
+  return digestOf([pass.plane!.uid, ca, server]);
 }
 
 export function joinSecret(pass: Pass, { token, expiresAtMs, renewsAtMs }: JoinMaterial): WantedSecret {

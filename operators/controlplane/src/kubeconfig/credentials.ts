@@ -5,7 +5,6 @@
 
 import { ServiceAccount } from '@hangar/client/kinds/core-v1';
 import type { KubeconfigOptions } from '@hangar/pki';
-import { issuedPair } from '../host/index.ts';
 import type { Pass } from '../control-plane/world.ts';
 import { adminName, systemNamespace } from './auth.ts';
 import type { AuthModel } from './auth.ts';
@@ -23,12 +22,10 @@ export function issue(pass: Pass, model: AuthModel): Promise<Issued> {
   return model === 'certificate' ? issueCertificate(pass) : issueToken(pass);
 }
 
-async function issueCertificate({ world, path, signal }: Pass): Promise<Issued> {
+async function issueCertificate({ world, plane, signal }: Pass): Promise<Issued> {
   const issuedAtMs = world.clock.now();
   const wanted = { user: adminName, groups: [], expirationSeconds: certificateSeconds };
-  const credentials = await world.writes.make('certificate', () =>
-    issuedPair(world.host.client, path, wanted, { signal }),
-  );
+  const credentials = await world.writes.make('certificate', () => plane!.issueCertificate(wanted, { signal }));
   return { credentials, issuedAtMs, expiresAtMs: issuedAtMs + certificateSeconds * 1000 };
 }
 

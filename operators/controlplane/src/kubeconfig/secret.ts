@@ -11,9 +11,9 @@ import { renewalMs } from './renewal.ts';
 
 export const kubeconfigKeys = ['kubeconfig', 'kubeconfig-external'] as const;
 
-/** Digest of the inputs of the kubeconfigs: user, addresses, and tenant. */
-const inputsDigest = ({ tenant, servingCa, addresses, auth }: Pass): string =>
-  digestOf([tenant!.metadata.uid, servingCa, addresses!.internal, addresses!.external, auth!.model, auth!.role]);
+/** Digest of the inputs of the kubeconfigs: user, addresses, and data. */
+const inputsDigest = ({ plane, servingCa, addresses, auth }: Pass): string =>
+  digestOf([plane!.uid, servingCa, addresses!.internal, addresses!.external, auth!.model, auth!.role]);
 
 /** Reports whether it must be renewed: an input changed, a user changed it, or its renewal time has come. */
 export function isKubeconfigDue(pass: Pass, secret: SecretObject | undefined): boolean {

@@ -19,7 +19,7 @@ import type { Pass, Verdict } from '../world.ts';
 const bootstrapApplied = 'BootstrapApplied';
 
 export async function inside(pass: Pass): Promise<Verdict | undefined> {
-  const { world, signal, entrance, tenant } = pass;
+  const { world, signal, entrance, plane } = pass;
   const bootstrap = await bootstrapOf(pass);
   const { namespace, objects, token, clusterInfo, digest } = bootstrap;
   const before = annotationOf(pass.secrets!.kubeconfig, secretAnnotations.inside);
@@ -36,8 +36,8 @@ export async function inside(pass: Pass): Promise<Verdict | undefined> {
     await put(token);
     return undefined;
   }
-  // A new tenant has cluster-info with the host's address already.
-  const isBornSo = isNew && joinPlace(pass).server === tenant!.status?.url;
+  // A new control plane has cluster-info with its first address already.
+  const isBornSo = isNew && joinPlace(pass).server === plane!.initialServer;
   const putAll = async (): Promise<void> => {
     await put(namespace);
     await Promise.all([

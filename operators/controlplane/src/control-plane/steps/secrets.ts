@@ -4,43 +4,26 @@
  * before anything is done.
  */
 
-import { find } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { bundlesOf } from '../../addons/bundles.ts';
 import { kubeconfigSecretName } from '../../api/index.ts';
 import { isJoinDue, joinSecretName, materialOf } from '../../join/material.ts';
 import { isKubeconfigDue } from '../../kubeconfig/secret.ts';
 import { areAddonsDue, isInsideDue } from '../inside-due.ts';
-import { isClaimedBy } from '../claim.ts';
 import { readSecret } from '../kept-secret.ts';
-import { Tenant } from '../../host/index.ts';
 import type { Pass, Verdict } from '../world.ts';
 
 export async function secrets(pass: Pass): Promise<Verdict | undefined> {
   // Controllers publish the CA of the kubeconfig to pods, which also connect to the port of the tenant.
-  pass.servingCa = `${pass.nodes?.ca ?? ''}${await pass.world.host.servingCa()}`;
+  pass.servingCa = `${pass.nodes?.ca ?? ''}${await pass.plane!.servingCa()}`;
   const { addons = [], images, kubeProxy } = pass.class?.spec ?? {};
   pass.bundles = await bundlesOf(pass.client, addons, { images, kubeProxy, nodes: pass.nodes });
   pass.secrets = await read(pass, pass.client);
-  // Nothing was done yet for a new tenant.
-  if (pass.isTenantNew || !(await isAnythingDue(pass))) return undefined;
+  if (!(await isAnythingDue(pass))) return undefined;
   pass.secrets = await read(pass, pass.apiReader);
-  return (await isStillOurs(pass)) ? undefined : replaced(pass);
+  // A control plane is never accessed on the basis of a cache.
+  return pass.plane!.verify(pass.signal);
 }
-
-/** A tenant is never accessed on the basis of a cache. */
-async function isStillOurs({ world, path, tenant, controlPlane, signal }: Pass): Promise<boolean> {
-  const there = await find(world.host.client, Tenant, { name: path }, { signal });
-  return there !== undefined && there.metadata.uid === tenant!.metadata.uid && isClaimedBy(there, controlPlane);
-}
-
-const replacedLookMs = 1_000;
-const replaced = ({ path }: Pass): Verdict => ({
-  type: 'Programmed',
-  reason: 'TenantTerminating',
-  message: `Tenant "${path}" was deleted or replaced, retrying`,
-  lookAgainMs: replacedLookMs,
-});
 
 async function read(pass: Pass, reader: Pick<Client, 'get'>): Promise<NonNullable<Pass['secrets']>> {
   const name = pass.controlPlane.metadata.name!;

@@ -22,6 +22,7 @@ import {
 } from '../claim.ts';
 import { hostsOf, isOfHost } from '../hosts.ts';
 import { accessOf, nodesOf } from '../nodes.ts';
+import { tenantPlane } from '../tenant-plane.ts';
 import type { Pass, Verdict } from '../world.ts';
 
 const rejectedLookMs = 30_000;
@@ -38,13 +39,14 @@ export async function tenant(pass: Pass): Promise<Verdict | undefined> {
     if (isBeingDeleted(there)) {
       return programming('TenantTerminating', `waiting for the deletion of Tenant "${path}" before creating it again`);
     }
-    pass.tenant = await kept(pass, there);
-    const nodes = nodesOf(pass) && accessOf(pass.tenant);
+    const current = await kept(pass, there);
+    pass.plane = tenantPlane(pass, current);
+    const nodes = nodesOf(pass) && accessOf(current);
     if (nodes) {
       pass.nodes = nodes;
       pass.isJoinWanted = true;
     }
-    remarkPort(pass, pass.tenant.status?.nodes?.problem);
+    remarkPort(pass, current.status?.nodes?.problem);
     return undefined;
   } catch (error) {
     // The server's message names the field and the reason.
