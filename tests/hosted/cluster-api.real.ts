@@ -237,6 +237,7 @@ describe('a HostedControlPlane of a Cluster', () => {
       rendering: '1',
       ...(rest.etcdVolumeSize === undefined ? {} : { etcdVolumeSize: rest.etcdVolumeSize }),
       ...(rest.etcdVolumeUsage === undefined ? {} : { etcdVolumeUsage: rest.etcdVolumeUsage }),
+      ...(rest.etcdMembers === undefined ? {} : { etcdMembers: rest.etcdMembers }),
     });
     assert.equal(observedGeneration, metadata.generation);
     const pods = await client.list(Pod, { namespace, labelSelector: selector! });
@@ -488,11 +489,9 @@ describe('a HostedControlPlane of a Cluster', () => {
       );
       assert.equal(rotated.metadata.uid, before.uid);
       assert.equal(rotated.metadata.labels?.['team'], 'b');
-      await rotateTemplate(client, 'third', { ...template, spec: { ...spec, etcd: { replicas: 3 } } });
-      await managed.topologyIs(
-        'False',
-        (message) => message.includes('spec.etcd.replicas') && /immutable/.test(message),
-      );
+      const gateway = { namespace: 'team', name: 'shared' };
+      await rotateTemplate(client, 'third', { ...template, spec: { ...spec, gateway } });
+      await managed.topologyIs('False', (message) => message.includes('spec.gateway cannot be added or removed'));
       assert.deepEqual((await managed.plane()).spec, rotated.spec);
       await useTemplate(client, 'second');
       await managed.reconciled();

@@ -46,7 +46,7 @@ export interface PreparedCluster {
 }
 
 /** Options of the operator. */
-type OperatorSetting = 'certManager' | 'frontDoor' | 'autoscaling' | 'registry';
+type OperatorSetting = 'certManager' | 'frontDoor' | 'autoscaling' | 'registry' | 'etcdLossTimes';
 
 export interface ProcessClusterOptions
   extends Pick<ProcessRuntimeOptions, 'loadBalancerAddresses'>, Pick<HostedOperatorOptions, OperatorSetting> {
@@ -99,7 +99,7 @@ export class ProcessCluster implements AsyncDisposable {
 
   static async start(options: ProcessClusterOptions = {}): Promise<ProcessCluster> {
     const { prepare, images = {}, loadBalancerAddresses } = options;
-    const { certManager, frontDoor, autoscaling, registry } = options;
+    const { certManager, frontDoor, autoscaling, registry, etcdLossTimes } = options;
     const { serverArguments = [], runsOperator = true } = options;
     const lines: string[] = [];
     const log = new Logger({ level: 'info', format: 'text', clock: systemClock, write: (line) => lines.push(line) });
@@ -128,7 +128,7 @@ export class ProcessCluster implements AsyncDisposable {
     const { kubeconfig, folder } = cluster;
     if (prepare) opened.use(await prepare({ client, kubeconfig, folder }));
     opened.defer(() => removePods(client));
-    const settings = { certManager, frontDoor, autoscaling, registry };
+    const settings = { certManager, frontDoor, autoscaling, registry, etcdLossTimes };
     const parts = { folder: node, log, lines, settings, runsOperator, kubeconfig };
     return new ProcessCluster(client, parts, opened.move());
   }

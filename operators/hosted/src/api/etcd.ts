@@ -11,14 +11,13 @@ import type { PodSpec, Quantity } from './containers.ts';
  */
 export interface EtcdSpec extends PodSpec {
   /**
-   * Number of members: 1, 3 or 5. Immutable.
+   * Number of members: 1, 3 or 5. After a change, members are added or removed one at a time; the data of removed members is deleted.
    *
    * @format int32
    * @minimum 1
    * @maximum 5
    * @default 3
    * @rule "self % 2 == 1" message "must be 1, 3 or 5"
-   * @rule "self == oldSelf" message "field is immutable"
    */
   replicas?: number;
   /** Size of the volume of each member. Defaults to 8Gi. It cannot be decreased. */

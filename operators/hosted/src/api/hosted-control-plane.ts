@@ -328,6 +328,13 @@ export interface HostedControlPlaneStatus {
    * @format date-time
    */
   etcdLastDefragTime?: string;
+  /**
+   * Members of etcd, in the order of their pods. Sizes are written when they differ by more than 5 % and 16Mi.
+   *
+   * @listType map
+   * @listMapKey name
+   */
+  etcdMembers?: EtcdMemberStatus[];
   /** The autoscaler. */
   autoscaling?: AutoscalingStatus;
   /**
@@ -346,6 +353,23 @@ export interface HostedControlPlaneStatus {
    */
   conditions?: Condition[];
 }
+
+export interface EtcdMemberStatus {
+  /** Name of the pod. */
+  name: string;
+  /** ID of the member in hexadecimal. Absent: the pod is not a member yet. */
+  id?: string;
+  /** Role of the member. A learner has no vote. Unknown: etcd has no quorum, or cannot be reached. */
+  role: EtcdMemberRole;
+  /** Whether the member responds and has a leader. */
+  healthy: boolean;
+  /** Version of etcd. */
+  version?: string;
+  /** Size of the database. */
+  dbSize?: Quantity;
+}
+
+export type EtcdMemberRole = 'Leader' | 'Follower' | 'Learner' | 'NotMember' | 'Unknown';
 
 export interface FrontDoorStatus {
   /** Host name that the front door routes to the API server. */

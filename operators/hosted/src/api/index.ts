@@ -10,6 +10,8 @@ export type {
   CertificatesSpec,
   ControlPlaneEndpoint,
   DeploymentSpec,
+  EtcdMemberRole,
+  EtcdMemberStatus,
   FrontDoorSpec,
   FrontDoorStatus,
   GatewayReference,

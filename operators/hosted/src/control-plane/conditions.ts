@@ -5,7 +5,9 @@ import { autoscalingCondition, conditionOf } from '../autoscaling/report.ts';
 import { formatSelector } from './selector.ts';
 import { findCondition, isConditionTrue, removeCondition, setConditions } from '@hangar/runtime';
 import type { Condition, NewCondition } from '@hangar/runtime';
-import type { HostedControlPlaneStatus } from '../api/index.ts';
+import type { EtcdMemberStatus, HostedControlPlaneStatus } from '../api/index.ts';
+import { inMebibytes } from '../etcd/alarms.ts';
+import type { MemberHealth } from '../etcd/health.ts';
 import type { Fault } from '../fault.ts';
 import type { Pass, Verdict } from './pass.ts';
 import { rotationCondition } from './rotation.ts';
@@ -142,6 +144,7 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
     ...(isInitialized ? { initialization: { controlPlaneInitialized: true }, initialized: true } : {}),
     ...(pass.etcdVolumeSize === undefined ? {} : { etcdVolumeSize: pass.etcdVolumeSize }),
     ...(pass.etcdVolumeUsage === undefined ? {} : { etcdVolumeUsage: pass.etcdVolumeUsage }),
+    ...(pass.etcdMemberHealth === undefined ? {} : { etcdMembers: pass.etcdMemberHealth.map(memberStatus) }),
     ...(spec.autoscaling && report?.status ? { autoscaling: report.status } : {}),
     ...(pass.isVersionComplete ? { version: spec.version } : {}),
     ...(isComplete(outcomes) ? { rendering: pass.renderingVersion } : {}),
@@ -154,6 +157,15 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
     ),
   };
 }
+
+const memberStatus = ({ name, id, role, isHealthy, version, dbSizeBytes }: MemberHealth): EtcdMemberStatus => ({
+  name,
+  ...(id === undefined ? {} : { id }),
+  role,
+  healthy: isHealthy,
+  ...(version === undefined ? {} : { version }),
+  ...(dbSizeBytes === undefined ? {} : { dbSize: inMebibytes(dbSizeBytes) }),
+});
 
 /** The known status, without fields that no longer apply. */
 function stillValid({ hostedControlPlane: { status = {}, spec }, route }: Pass): HostedControlPlaneStatus {

@@ -1,6 +1,7 @@
 /** The health of an etcd cluster as the reconciler reports it, from an observation. */
 
 import type { AlarmType, MemberId } from '@hangar/store/etcd-maintenance';
+import type { EtcdMemberRole } from '../api/index.ts';
 import type { Losses } from './losses.ts';
 import { areVotersHealthy, isHealthy, isLeader } from './observation.ts';
 import type { EtcdObservation, MemberObservation } from './observation.ts';
@@ -16,13 +17,11 @@ export interface EtcdAlarm {
   readonly quotaBytes?: number | undefined;
 }
 
-export type MemberRole = 'Leader' | 'Follower' | 'Learner' | 'NotMember' | 'Unknown';
-
 export interface MemberHealth {
   /** Name of the pod. */
   readonly name: string;
   readonly id?: MemberId | undefined;
-  readonly role: MemberRole;
+  readonly role: EtcdMemberRole;
   readonly isHealthy: boolean;
   readonly version?: string | undefined;
   readonly dbSizeBytes?: number | undefined;
@@ -73,7 +72,7 @@ function memberHealth({ listed }: EtcdObservation, one: MemberObservation): Memb
   };
 }
 
-function roleOf(one: MemberObservation, isListed: boolean): MemberRole {
+function roleOf(one: MemberObservation, isListed: boolean): EtcdMemberRole {
   if (!one.member) return isListed ? 'NotMember' : 'Unknown';
   if (one.member.isLearner) return 'Learner';
   return isLeader(one) ? 'Leader' : 'Follower';

@@ -1125,16 +1125,14 @@ export const definition: CustomResourceDefinition = {
                         maxLength: 253,
                       },
                       replicas: {
-                        description: 'Number of members: 1, 3 or 5. Immutable.',
+                        description:
+                          'Number of members: 1, 3 or 5. After a change, members are added or removed one at a time; the data of removed members is deleted.',
                         type: 'integer',
                         format: 'int32',
                         minimum: 1,
                         maximum: 5,
                         default: 3,
-                        'x-kubernetes-validations': [
-                          { rule: 'self % 2 == 1', message: 'must be 1, 3 or 5' },
-                          { rule: 'self == oldSelf', message: 'field is immutable' },
-                        ],
+                        'x-kubernetes-validations': [{ rule: 'self % 2 == 1', message: 'must be 1, 3 or 5' }],
                       },
                       volumeSize: {
                         description: 'Size of the volume of each member. Defaults to 8Gi. It cannot be decreased.',
@@ -1572,6 +1570,39 @@ export const definition: CustomResourceDefinition = {
                     description: 'Time of the last defragmentation of etcd.',
                     type: 'string',
                     format: 'date-time',
+                  },
+                  etcdMembers: {
+                    description:
+                      'Members of etcd, in the order of their pods. Sizes are written when they differ by more than 5 % and 16Mi.',
+                    type: 'array',
+                    items: {
+                      type: 'object',
+                      required: ['name', 'role', 'healthy'],
+                      properties: {
+                        name: { description: 'Name of the pod.', type: 'string' },
+                        id: {
+                          description: 'ID of the member in hexadecimal. Absent: the pod is not a member yet.',
+                          type: 'string',
+                        },
+                        role: {
+                          description:
+                            'Role of the member. A learner has no vote. Unknown: etcd has no quorum, or cannot be reached.',
+                          type: 'string',
+                          enum: ['Leader', 'Follower', 'Learner', 'NotMember', 'Unknown'],
+                        },
+                        healthy: { description: 'Whether the member responds and has a leader.', type: 'boolean' },
+                        version: { description: 'Version of etcd.', type: 'string' },
+                        dbSize: {
+                          description: 'Size of the database.',
+                          anyOf: [{ type: 'integer' }, { type: 'string' }],
+                          'x-kubernetes-int-or-string': true,
+                          pattern:
+                            '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
+                        },
+                      },
+                    },
+                    'x-kubernetes-list-type': 'map',
+                    'x-kubernetes-list-map-keys': ['name'],
                   },
                   autoscaling: {
                     description: 'The autoscaler.',

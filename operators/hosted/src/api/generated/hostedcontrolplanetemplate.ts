@@ -1158,16 +1158,14 @@ export const definition: CustomResourceDefinition = {
                                 maxLength: 253,
                               },
                               replicas: {
-                                description: 'Number of members: 1, 3 or 5. Immutable.',
+                                description:
+                                  'Number of members: 1, 3 or 5. After a change, members are added or removed one at a time; the data of removed members is deleted.',
                                 type: 'integer',
                                 format: 'int32',
                                 minimum: 1,
                                 maximum: 5,
                                 default: 3,
-                                'x-kubernetes-validations': [
-                                  { rule: 'self % 2 == 1', message: 'must be 1, 3 or 5' },
-                                  { rule: 'self == oldSelf', message: 'field is immutable' },
-                                ],
+                                'x-kubernetes-validations': [{ rule: 'self % 2 == 1', message: 'must be 1, 3 or 5' }],
                               },
                               volumeSize: {
                                 description:

@@ -142,7 +142,9 @@ export const cases: readonly Case[] = [
   plane(
     'another number of etcd members',
     { spec: { version } },
-    { spec: { version, etcd: { replicas: 5 } }, refused: 'field is immutable' },
+    { spec: { version, etcd: { replicas: 5 } } },
+    { spec: { version, etcd: { replicas: 4 } }, refused: 'must be 1, 3 or 5' },
+    { spec: { version, etcd: { replicas: 1 } } },
   ),
   plane(
     'a volume that grows, then shrinks',

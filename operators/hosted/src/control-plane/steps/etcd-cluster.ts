@@ -6,6 +6,7 @@ import { annotations } from '../../api/index.ts';
 import { alarmFault, inMebibytes } from '../../etcd/alarms.ts';
 import type { EtcdHealth } from '../../etcd/health.ts';
 import { quorumLossMessage } from '../../etcd/quorum-loss.ts';
+import type { Membership } from '../../etcd/membership.ts';
 import { isFault } from '../../fault.ts';
 import { digestOf } from '../../pki/secrets.ts';
 import type { Plane } from '../../render/index.ts';
@@ -45,7 +46,9 @@ export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
   pass.etcdMembers = { ready: report.ready, desired: report.desired };
   const health = healthOf(pass, report);
   const verdict =
-    (report.isComplete ? undefined : await membersFault(pass, report, health)) ?? healthFault(pass, health);
+    (report.isComplete ? undefined : await membersFault(pass, report, health)) ??
+    healthFault(pass, health) ??
+    changeFault(pass, membership);
   pass.isEtcdBusy = verdict !== undefined;
   return verdict ?? growth;
 }
@@ -94,6 +97,18 @@ async function membersFault(
   const reason = trouble?.reason ?? (hasQuorum || isFirstStart ? 'MembersNotReady' : 'QuorumLost');
   // An API server that starts before etcd waits in the back-off of its connections, up to several seconds longer than etcd needs.
   return { reason, message, isPartial: hasQuorum, requeueAfterMs };
+}
+
+/** The number of members changes, or a member joins. It is known before the first observation. */
+function changeFault({ plane }: Pass, { phase, replicas, firstOrdinal, pod }: Membership): Verdict | undefined {
+  const desired = plane.spec.etcd?.replicas ?? 3;
+  const isSettled = phase === 'bootstrap' || (phase === 'closed' && replicas === desired && firstOrdinal === 0);
+  if (isSettled) return undefined;
+  const message =
+    pod === undefined
+      ? `${replicas} of ${desired} etcd members exist`
+      : `etcd member ${JSON.stringify(pod)} is ${phase}`;
+  return { reason: 'MembersChanging', message, isPartial: true, requeueAfterMs: 10_000 };
 }
 
 const alarmReasons = new Set(['NoSpace', 'EtcdCorrupt']);
