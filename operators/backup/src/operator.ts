@@ -15,6 +15,7 @@ import { incompleteUploads } from './backup/incomplete-uploads.ts';
 import { RunningBackups } from './backup/running-backups.ts';
 import type { DestinationSource } from './destinations/open.ts';
 import { BackupMetrics } from './metrics/backup-metrics.ts';
+import { restoreController } from './restore/controller.ts';
 import { addScheduleIndex, scheduleController } from './schedule/controller.ts';
 import type { BackupTarget } from './target.ts';
 import type { BackupWorld } from './world.ts';
@@ -58,6 +59,7 @@ export function addBackupControllers(manager: Manager, options: BackupController
   manager.controller(backupDeletionController({ ...world, running }));
   addScheduleIndex(cluster.cache);
   manager.controller(scheduleController({ ...world, apiReader: cluster.apiReader }));
+  manager.controller(restoreController(world));
   manager.add(
     incompleteUploads({
       ...world,
