@@ -59,7 +59,29 @@ export interface HostedControlPlaneObject extends ApiObject {
     version?: string;
     rendering?: string;
     readyReplicas?: number;
+    etcdMembers?: readonly EtcdMember[];
     conditions?: readonly Condition[];
+  };
+}
+
+/** An etcd member of a HostedControlPlane. */
+export interface EtcdMember {
+  readonly name: string;
+  readonly id?: string;
+  readonly role?: string;
+  readonly healthy?: boolean;
+  readonly version?: string;
+  readonly dbSize?: string | number;
+  /** Only while etcd has no quorum. Absent: the member does not respond. */
+  readonly revision?: number;
+}
+
+export interface ControlPlaneRestoreObject extends ApiObject {
+  spec: {
+    readonly source: { readonly backupName: string };
+    readonly controlPlaneRef: { readonly kind: string; readonly name: string };
+    readonly mode: 'InPlace';
+    readonly confirmation: string;
   };
 }
 
@@ -129,6 +151,13 @@ export const HostedControlPlane: Kind<HostedControlPlaneObject> = {
   apiVersion: 'controlplane.cluster.x-k8s.io/v1alpha1',
   kind: 'HostedControlPlane',
   plural: 'hostedcontrolplanes',
+  isNamespaced: true,
+};
+
+export const ControlPlaneRestore: Kind<ControlPlaneRestoreObject> = {
+  apiVersion: 'backup.hangar.dev/v1alpha1',
+  kind: 'ControlPlaneRestore',
+  plural: 'controlplanerestores',
   isNamespaced: true,
 };
 

@@ -10,6 +10,7 @@ import { deleteCommand } from './delete.ts';
 import { describe } from './describe.ts';
 import { doctor } from './doctor.ts';
 import { down } from './down.ts';
+import { etcd } from './etcd.ts';
 import { get } from './get.ts';
 import { help } from './help.ts';
 import { hosted } from './hosted.ts';
@@ -37,6 +38,7 @@ export const commands: readonly Command[] = [
   connect,
   node,
   hosted,
+  etcd,
   deleteCommand,
   purge,
   suspend,

@@ -367,6 +367,12 @@ export interface EtcdMemberStatus {
   version?: string;
   /** Size of the database. */
   dbSize?: Quantity;
+  /**
+   * Revision of the data of the member. Only while etcd has no quorum, for the choice of the member to recover from.
+   *
+   * @format int64
+   */
+  revision?: number;
 }
 
 export type EtcdMemberRole = 'Leader' | 'Follower' | 'Learner' | 'NotMember' | 'Unknown';

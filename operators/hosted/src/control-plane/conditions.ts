@@ -158,13 +158,22 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
   };
 }
 
-const memberStatus = ({ name, id, role, isHealthy, version, dbSizeBytes }: MemberHealth): EtcdMemberStatus => ({
+const memberStatus = ({
+  name,
+  id,
+  role,
+  isHealthy,
+  version,
+  dbSizeBytes,
+  revision,
+}: MemberHealth): EtcdMemberStatus => ({
   name,
   ...(id === undefined ? {} : { id }),
   role,
   healthy: isHealthy,
   ...(version === undefined ? {} : { version }),
   ...(dbSizeBytes === undefined ? {} : { dbSize: inMebibytes(dbSizeBytes) }),
+  ...(revision === undefined ? {} : { revision }),
 });
 
 /** The known status, without fields that no longer apply. */

@@ -187,7 +187,7 @@ function isSignificant(before: EtcdHealth, after: EtcdHealth): boolean {
   const summary = ({ alarms, members, isQuorumLost, change }: EtcdHealth): string =>
     JSON.stringify([
       alarms.map(({ type, member }) => [type, member]),
-      members.map(({ name, id, role, isHealthy, version }) => [name, id, role, isHealthy, version]),
+      members.map(({ name, id, role, isHealthy, version, revision }) => [name, id, role, isHealthy, version, revision]),
       isQuorumLost,
       change,
     ]);

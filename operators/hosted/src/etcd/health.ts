@@ -25,7 +25,7 @@ export interface MemberHealth {
   readonly isHealthy: boolean;
   readonly version?: string | undefined;
   readonly dbSizeBytes?: number | undefined;
-  /** Of its key-value store. */
+  /** Of its key-value store, while there is no quorum. */
   readonly revision?: number | undefined;
 }
 
@@ -43,6 +43,7 @@ export interface EtcdHealth {
 
 export function healthOf(observation: EtcdObservation, losses: Losses): EtcdHealth {
   const { members, alarms } = observation;
+  const isLost = isQuorumLost(observation);
   const byId = new Map(members.flatMap((one) => (one.member ? [[one.member.id, one] as const] : [])));
   return {
     dbSizeBytes: Math.max(0, ...members.map(({ status }) => status?.dbSizeBytes ?? 0)),
@@ -53,13 +54,13 @@ export function healthOf(observation: EtcdObservation, losses: Losses): EtcdHeal
         return { type, member: one?.pod ?? member, dbSizeBytes, quotaBytes };
       })
       .sort((a, b) => (a.member < b.member ? -1 : 1)),
-    members: members.map((one) => memberHealth(observation, one)),
-    isQuorumLost: isQuorumLost(observation),
+    members: members.map((one) => memberHealth(observation, one, isLost)),
+    isQuorumLost: isLost,
     change: changeOf(observation, losses),
   };
 }
 
-function memberHealth({ listed }: EtcdObservation, one: MemberObservation): MemberHealth {
+function memberHealth({ listed }: EtcdObservation, one: MemberObservation, isLost: boolean): MemberHealth {
   const { pod, member, status } = one;
   return {
     name: pod,
@@ -68,7 +69,7 @@ function memberHealth({ listed }: EtcdObservation, one: MemberObservation): Memb
     isHealthy: isHealthy(one),
     version: status?.version,
     dbSizeBytes: status?.dbSizeBytes,
-    revision: status?.revision,
+    revision: isLost ? status?.revision : undefined,
   };
 }
 

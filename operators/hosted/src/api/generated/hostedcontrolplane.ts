@@ -1599,6 +1599,12 @@ export const definition: CustomResourceDefinition = {
                           pattern:
                             '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
                         },
+                        revision: {
+                          description:
+                            'Revision of the data of the member. Only while etcd has no quorum, for the choice of the member to recover from.',
+                          type: 'integer',
+                          format: 'int64',
+                        },
                       },
                     },
                     'x-kubernetes-list-type': 'map',
