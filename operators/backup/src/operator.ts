@@ -14,6 +14,7 @@ import { backupDeletionController } from './backup/deletion-controller.ts';
 import { incompleteUploads } from './backup/incomplete-uploads.ts';
 import { RunningBackups } from './backup/running-backups.ts';
 import type { DestinationSource } from './destinations/open.ts';
+import { drillController } from './drill/controller.ts';
 import { BackupMetrics } from './metrics/backup-metrics.ts';
 import { restoreController } from './restore/controller.ts';
 import { addScheduleIndex, scheduleController } from './schedule/controller.ts';
@@ -60,6 +61,7 @@ export function addBackupControllers(manager: Manager, options: BackupController
   addScheduleIndex(cluster.cache);
   manager.controller(scheduleController({ ...world, apiReader: cluster.apiReader }));
   manager.controller(restoreController(world));
+  manager.controller(drillController({ ...world, apiReader: cluster.apiReader }));
   manager.add(
     incompleteUploads({
       ...world,

@@ -48,7 +48,10 @@ export interface ControlPlaneBackupScheduleSpec extends BackupSettings {
   timeZone?: string;
   /** Whether no new backups are made. */
   suspend?: boolean;
-  /** Limits of the backups to keep. If unset, all backups are kept. The newest complete backup of a control plane is always kept. */
+  /**
+   * Limits of the backups to keep. If unset, all complete backups are kept. The newest complete backup of a control plane is always kept,
+   * and of failed ones the last three.
+   */
   retention?: BackupRetention;
   /** Restores the newest backup from time to time to show that it can be restored. */
   drill?: BackupDrill;
@@ -151,6 +154,8 @@ export type DrillResult = 'Running' | 'Succeeded' | 'Failed';
 export interface BackupDrillStatus {
   /** Running, Succeeded or Failed. */
   result?: DrillResult;
+  /** Name of the control plane whose backup was restored. The next drill restores a backup of another one. */
+  controlPlane?: string;
   /** The ControlPlaneBackup that was restored. */
   backup?: string;
   /**

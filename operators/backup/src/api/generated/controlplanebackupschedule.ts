@@ -201,7 +201,7 @@ export const definition: CustomResourceDefinition = {
                   suspend: { description: 'Whether no new backups are made.', type: 'boolean' },
                   retention: {
                     description:
-                      'Limits of the backups to keep. If unset, all backups are kept. The newest complete backup of a control plane is always kept.',
+                      'Limits of the backups to keep. If unset, all complete backups are kept. The newest complete backup of a control plane is always kept, and of failed ones the last three.',
                     type: 'object',
                     properties: {
                       count: {
@@ -278,6 +278,11 @@ export const definition: CustomResourceDefinition = {
                         description: 'Running, Succeeded or Failed.',
                         type: 'string',
                         enum: ['Running', 'Succeeded', 'Failed'],
+                      },
+                      controlPlane: {
+                        description:
+                          'Name of the control plane whose backup was restored. The next drill restores a backup of another one.',
+                        type: 'string',
                       },
                       backup: { description: 'The ControlPlaneBackup that was restored.', type: 'string' },
                       startTime: {
