@@ -1,13 +1,14 @@
 /**
- * The controllers of backups on a manager. They run beside the controllers of a kind of control planes, whose operator passes its target:
+ * The controllers of backups: on their own manager, or on the manager of an operator that passes the target of its kind.
  *
  *     addBackupControllers(manager, { targets: [hostedTarget], folder: '/var/lib/hangar/backups' });
  */
 
-import type { Reader } from '@hangar/client';
+import type { Client, Reader } from '@hangar/client';
 import { systemClock, systemRandom } from '@hangar/core';
-import type { Clock, Random } from '@hangar/core';
-import type { Manager } from '@hangar/runtime';
+import type { Clock, Logger, Random } from '@hangar/core';
+import { allTransforms, Manager, withoutLastApplied, withoutManagedFields } from '@hangar/runtime';
+import type { LeaderElectionOptions, ListenOptions } from '@hangar/runtime';
 import { ControlPlaneBackup, ControlPlaneBackupSchedule } from './api/index.ts';
 import { backupController } from './backup/controller.ts';
 import { backupDeletionController } from './backup/deletion-controller.ts';
@@ -70,4 +71,33 @@ export function addBackupControllers(manager: Manager, options: BackupController
       log,
     }),
   );
+}
+
+export interface BackupOperatorOptions extends BackupControllersOptions {
+  /** The cluster with the kinds of backups. Closed by its creator. */
+  readonly management: Client;
+  /** Absent: this process works without leader election. */
+  readonly leaderElection?: LeaderElectionOptions | undefined;
+  readonly metrics?: ListenOptions | false | undefined;
+  readonly health?: ListenOptions | false | undefined;
+  readonly log?: Logger | undefined;
+}
+
+const lean = { transform: allTransforms(withoutManagedFields, withoutLastApplied) };
+
+/** Starts nothing before `run`. The definitions must be installed by then. */
+export function backupOperator(options: BackupOperatorOptions): Manager {
+  const { management, leaderElection, metrics = false, health = metrics, clock, random, log } = options;
+  const manager = new Manager({
+    client: management,
+    cache: { defaults: lean },
+    metrics,
+    health,
+    ...(leaderElection && { leaderElection }),
+    ...(clock && { clock }),
+    ...(random && { random }),
+    ...(log && { log }),
+  });
+  addBackupControllers(manager, options);
+  return manager;
 }
