@@ -322,6 +322,20 @@ describe('a restore', () => {
     });
   }
 
+  test('that is repeated with the same ID returns the tenant of the first request', async () => {
+    await using server = await TenancyServer.open();
+    await fill(server, 'demo');
+    const file = await backup(server, 'demo');
+    const first = await restore(server, 'copy/restore?restoreId=x1', file);
+    assert.equal(first.status, 201);
+    assert.equal(first.data.metadata.annotations['tenancy.hangar.dev/restore-id'], 'x1');
+    const again = await restore(server, 'copy/restore?restoreId=x1', file);
+    assert.equal(again.status, 200);
+    assert.deepEqual(again.data, first.data);
+    assert.equal((await restore(server, 'copy/restore?restoreId=x2', file)).status, 409);
+    assert.equal((await restore(server, 'copy/restore', file)).status, 409);
+  });
+
   test('needs the right to create tenants/restore', async () => {
     const tokens = [{ token: 'reader', user: 'reader', uid: 'reader', groups: [] }];
     await using server = await TenancyServer.open({ tokens });

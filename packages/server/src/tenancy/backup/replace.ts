@@ -33,10 +33,9 @@ import type { BackupAbout } from './about.ts';
 import { keysName } from './contents.ts';
 import { refused } from './refused.ts';
 import { Replacement, restoring } from './replacement.ts';
+import { givenRestoreId } from './restore-id.ts';
 import { restoredEntries } from './restored-entries.ts';
 import { upload } from './upload.ts';
-
-const restoreIdPattern = /^[-A-Za-z0-9._]{1,64}$/;
 
 export const replaceOperation =
   (world: TenantWorld) =>
@@ -44,7 +43,8 @@ export const replaceOperation =
     const want = wantedBy(call);
     const { isDryRun } = writeOptions(call.query, 'CreateOptions');
     await insistOnCreate(call, 'replace');
-    const restoreId = givenRestoreId(call);
+    insistOnNoSpec(call);
+    const restoreId = givenRestoreId(call.query);
     const body = upload(call.request, world.clock);
     try {
       const asked = await askedTenant(world, call);
@@ -83,14 +83,10 @@ export const replaceOperation =
     }
   };
 
-function givenRestoreId({ query }: Call): string | undefined {
+function insistOnNoSpec({ query }: Call): void {
   for (const name of ['spec', 'deletionPolicy', 'suspension']) {
     if (query.has(name)) throw badRequest(`the parameter ${name} cannot be used with replace=true`);
   }
-  if (!query.has('restoreId')) return undefined;
-  const id = query.text('restoreId');
-  if (restoreIdPattern.test(id)) return id;
-  throw badRequest('the parameter restoreId must have 1 to 64 letters, digits, hyphens, dots or underscores');
 }
 
 /** A backup with the base in it does not fit a tenant with the shared base, and the other way round. */

@@ -1,8 +1,9 @@
 /**
  * `POST …/tenants/demo/restore` with a backup as the body: creates the tenant `demo` from it, completely or not at all. UIDs, times and
  * owners of objects are preserved. resourceVersions are new, and so are the tenant's keys, unless the backup contains them and the path is
- * the same. `?spec=` sets the spec of the new tenant, as JSON; `?deletionPolicy=` and `?suspension=` set fields of it. A restore also
- * requires permission to `create` `tenants`. `?replace=true` replaces the data of an existing tenant instead; see `replace.ts`.
+ * the same. `?spec=` sets the spec of the new tenant, as JSON; `?deletionPolicy=` and `?suspension=` set fields of it. `?restoreId=` becomes
+ * an annotation of the tenant; a repeated request with the same ID returns the tenant. A restore also requires permission to `create`
+ * `tenants`. `?replace=true` replaces the data of an existing tenant instead; see `replace.ts`.
  */
 
 import { conflict } from '@hangar/api';
@@ -11,6 +12,7 @@ import type { KubeObject } from '@hangar/api';
 import { absent, readTransfer } from '@hangar/store';
 import type { Entry, Write } from '@hangar/store';
 import type { Allocation } from '../../allocation/allocation.ts';
+import { objectKey } from '../../control-plane.ts';
 import type { Answer } from '../../http/message.ts';
 import { entryAnswer, wantedBy } from '../../objects/answers.ts';
 import { decodeObject } from '../../objects/decode.ts';
@@ -34,6 +36,7 @@ import type { BackupAbout } from './about.ts';
 import { Import } from './import.ts';
 import { refused } from './refused.ts';
 import { replaceOperation } from './replace.ts';
+import { givenRestoreId, restoreIdAnnotation } from './restore-id.ts';
 import { restoredEntries } from './restored-entries.ts';
 import { upload } from './upload.ts';
 
@@ -48,6 +51,8 @@ export const restoreOperation =
     const object = await wantedTenant(creation, options);
     const body = upload(call.request, world.clock);
     try {
+      const before = await earlierRestore(creation, object);
+      if (before) return entryAnswer(call, want, before);
       // Reject an invalid creation before reading the file.
       const rehearsal = await rehearsed(creation, object, options);
       const { about, entries } = await readTransfer(body).catch((error: unknown) => {
@@ -121,7 +126,9 @@ async function wantedTenant(creation: Call, options: WriteOptions): Promise<Kube
   const spec = query.has('spec') ? sentObject(query.text('spec'), 'the parameter spec') : {};
   for (const name of ['deletionPolicy', 'suspension']) if (query.has(name)) spec[name] = query.text(name);
   const { kind, apiVersion } = resource;
-  const sent = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: { name: info.name }, spec }));
+  const restoreId = givenRestoreId(query);
+  const annotations = restoreId === undefined ? undefined : { [restoreIdAnnotation]: restoreId };
+  const sent = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: { name: info.name, annotations }, spec }));
   const object = await decodeObject(sent, {
     resource,
     controlPlane: creation.plane.name,
@@ -132,6 +139,14 @@ async function wantedTenant(creation: Call, options: WriteOptions): Promise<Kube
   });
   await ownFields(creation, undefined, object, options);
   return object;
+}
+
+/** Returns the tenant if an earlier request with the same ID restored it. */
+async function earlierRestore({ plane, resource }: Call, wanted: KubeObject): Promise<Entry | undefined> {
+  const { name, annotations } = wanted.metadata;
+  const id = annotations?.[restoreIdAnnotation];
+  const { entry } = id === undefined ? {} : await plane.store.get(objectKey(plane, resource, '', name!));
+  return entry && resource.stored.object(entry).metadata.annotations?.[restoreIdAnnotation] === id ? entry : undefined;
 }
 
 /** Dry-runs the creation and returns the resulting entry. Throws the errors of a creation: the tenant exists or is forbidden. */
