@@ -21,7 +21,18 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/node-objects': ['core', 'client'],
   'packages/controllers': ['core', 'api', 'client', 'runtime', 'pki'],
   'packages/process-runtime': ['core', 'http2', 'api', 'client', 'runtime', 'pki', 'programs'],
-  'operators/controlplane': ['core', 'api', 'client', 'runtime', 'pki', 'node-objects'],
+  // The operator of backups for the contract of its targets, the store for the format of exports.
+  'operators/controlplane': [
+    'core',
+    'api',
+    'client',
+    'runtime',
+    'pki',
+    'node-objects',
+    'store',
+    'backup',
+    'backup-operator',
+  ],
   'operators/backup': ['core', 'api', 'client', 'runtime', 'backup'],
   // The store for its client of etcd, the operator of backups for the contract of its targets.
   'operators/hosted': [
@@ -35,8 +46,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'front-door',
     'backup-operator',
   ],
-  // The operator for `hangar hosted diff`, which loads its rendering on demand, as `hangar backup` loads the package of backups.
-  'apps/cli': ['core', 'api', 'client', 'backup', 'hosted-operator'],
+  // Loaded on demand: the operators for `hangar hosted diff` and `hangar restore`, the package of backups for `hangar backup`.
+  'apps/cli': ['core', 'api', 'client', 'backup', 'controlplane-operator', 'hosted-operator'],
   'apps/console': ['core', 'api', 'client'],
   'apps/controller-manager': ['core', 'api', 'client', 'runtime', 'controllers', 'pki', 'programs'],
   'apps/hosted-operator': ['core', 'api', 'client', 'runtime', 'hosted-operator', 'front-door'],

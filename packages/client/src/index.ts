@@ -28,6 +28,7 @@ export type { ClientErrorCode } from './errors.ts';
 export { connect } from './connect.ts';
 export type { ConnectOptions } from './connect.ts';
 export { RestClient } from './rest/rest-client.ts';
+export { refusalOf } from './rest/refusal.ts';
 export { RestMetrics } from './rest/metrics.ts';
 export type { RequestObserver, RestOptions, RetryOptions } from './rest/options.ts';
 export { httpTransport } from './transport/http-transport.ts';

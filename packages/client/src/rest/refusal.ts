@@ -4,6 +4,7 @@ import type { Status } from '@hangar/api';
 import { ReceivedStatusError, reasonOfCode } from '../errors.ts';
 import type { HttpAnswer } from '../transport/contract.ts';
 
+/** Returns the error of a response of `raw` whose status is not a success. Reads the body. */
 export async function refusalOf(answer: HttpAnswer): Promise<ReceivedStatusError> {
   const text = (await answer.body()).toString();
   return new ReceivedStatusError(statusIn(text) ?? statusOfText(answer.status, text));
