@@ -140,6 +140,32 @@ describe('kubeconfig and use', () => {
 });
 
 describe('backup and restore', () => {
+  test('replace the data of a control plane in place, after a confirmation', async () => {
+    await using world = await openTestWorld();
+    await makePlane(world.client, 'demo');
+    const inside = world.fleet.clientOf('demo');
+    const a = { metadata: { name: 'a', namespace: 'default' } };
+    await inside.create(ConfigMap, a);
+    assert.equal((await world.run('backup', 'demo', '-o', 'demo.backup')).code, 0);
+    await inside.delete(ConfigMap, { namespace: 'default', name: 'a' });
+    await inside.create(ConfigMap, { metadata: { name: 'b', namespace: 'default' } });
+    const restore = (...words: string[]) => world.run('restore', 'demo', '-f', 'demo.backup', ...words);
+    const unconfirmed = await restore('--in-place', '--confirm', 'other');
+    assert.equal(unconfirmed.code, 2);
+    assert.match(unconfirmed.err, /replaces all data of control plane "demo": to confirm, add --confirm demo/);
+    assert.equal((await restore('--confirm', 'demo')).code, 2);
+    assert.equal((await restore('--in-place', '--confirm', 'demo', '--class', 'small')).code, 2);
+    const restored = await restore('--in-place', '--confirm', 'demo');
+    assert.equal(restored.code, 0, restored.err);
+    assert.equal(restored.out, 'control plane demo restored in place\n');
+    const { items } = await inside.list(ConfigMap, { namespace: 'default' });
+    const names = items.map(({ metadata }) => metadata.name);
+    assert.ok(names.includes('a') && !names.includes('b'), names.join());
+    const missing = await world.run('restore', 'no', '-f', 'demo.backup', '--in-place', '--confirm', 'no');
+    assert.match(missing.err, /"no"/);
+    assert.equal(missing.code, 1);
+  });
+
   test('bring a control plane back under another name, for the operator to adopt', async () => {
     await using world = await openTestWorld();
     await makePlane(world.client, 'demo');

@@ -1,37 +1,38 @@
 /**
  * `hangar restore NAME -f FILE`: creates a control plane from a backup. The server creates the tenant atomically. The tenant has no owner
- * at first, so it is annotated with its control plane, and the operator assigns it to the ControlPlane of that name.
+ * at first, so it is annotated with its control plane, and the operator assigns it to the ControlPlane of that name. With `--in-place`, the
+ * server replaces the data of an existing control plane.
  *
- * A backup is the export of the server, or a container of `@hangar/backup` with it, in a file or in S3.
+ * A backup is the export of the server, or a container of `@hangar/backup` with it, in a file or in S3. It is sent while it is read: the
+ * server applies nothing before the last byte was verified.
  */
 
-import { open } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { BackupKey } from '@hangar/backup';
-import type { Client } from '@hangar/client';
 import { asError, hasCode } from '@hangar/core';
-import { controlPlaneNames } from '../control-planes/find.ts';
+import { controlPlaneNames, findControlPlane, tenantOf } from '../control-planes/find.ts';
 import { untilReady } from '../control-planes/ready.ts';
 import type { Call, Command, Given } from '../command.ts';
 import { failed, usage } from '../errors.ts';
-import { adoptByAnnotation, ControlPlane, Tenant } from '../kinds.ts';
+import { adoptByAnnotation } from '../kinds.ts';
 import { bytesText } from '../terminal/figures.ts';
 import { quoted } from '../terminal/plain-text.ts';
 import { Progress } from '../terminal/progress.ts';
 import type { Session } from '../session.ts';
+import { fileChunks } from './common/backup-file.ts';
 import { backupPlaceOptions, credentialsHelp, explained, givenKey, isS3, s3Place } from './common/backup-place.ts';
 import { insistOnNewName } from './common/new-name.ts';
-import { insistOnSuccess, tenantTarget } from './common/tenant-request.ts';
 import { timeoutMs, timeoutOption } from './common/timeout.ts';
 import { hangar } from '../hints.ts';
 
 export const restore: Command = {
   name: 'restore',
-  summary: 'create a control plane from a backup',
-  description: `No control plane and no retained data may exist with this name. The restore is atomic. Credentials that the old control plane issued stay valid only if the backup includes its keys and the name is the same. ${credentialsHelp}`,
-  args: [{ name: 'NAME', meaning: 'name of the new control plane' }],
+  summary: 'create a control plane from a backup, or replace its data',
+  description: `No control plane and no retained data may exist with this name, unless --in-place is given. The restore is atomic. Credentials that the old control plane issued stay valid only if the backup includes its keys and the name is the same. --in-place replaces all data of an existing control plane: its clients get 503 for a short time and then list all objects again, and its credentials stay valid. ${credentialsHelp}`,
+  args: [{ name: 'NAME', meaning: 'name of the control plane' }],
   options: [
     { name: 'file', short: 'f', value: 'FILE', meaning: 'backup file, or s3://BUCKET/PREFIX/NAME', completes: 'file' },
+    { name: 'in-place', meaning: 'replace all data of the existing control plane' },
+    { name: 'confirm', value: 'NAME', meaning: 'name of the control plane again; required by --in-place' },
     { name: 'class', value: 'NAME', meaning: 'ControlPlaneClass (default: none)' },
     { name: 'wait', isOn: true, meaning: 'do not wait until it is ready' },
     timeoutOption,
@@ -41,32 +42,89 @@ export const restore: Command = {
     'restore demo -f demo.backup',
     'restore copy-of-demo -f demo.backup',
     'restore demo -f s3://backups/production/demo --key-file backup.key',
+    'restore demo -f demo.backup --in-place --confirm demo',
   ],
   isConnected: true,
-  run: restoreNow,
+  run: (call) => (call.given.flag('in-place') ? restoreInPlace(call) : restoreNew(call)),
 };
 
-async function restoreNow({ session, given, client: connected }: Call): Promise<void> {
+async function restoreNew({ session, given, client: connected }: Call): Promise<void> {
   const name = given.args[0]!;
   insistOnNewName(name);
-  const file = given.text('file');
-  if (file === undefined) throw usage('restore requires -f FILE');
+  if (given.text('confirm') !== undefined) throw usage('--confirm requires --in-place');
+  const file = givenFile(given);
   const waitMs = timeoutMs(given);
-  const { signal, clock, err } = session;
+  const { signal } = session;
   const key = await givenKey(session, given);
-  const body = isS3(file) ? await contentInS3(session, given, file, key) : await contentOfFile(session, file, key);
+  await using opened = await openBackup(session, given, { file, key });
   const client = await connected();
   if ((await controlPlaneNames(client, signal)).includes(name)) throw isThere(name);
-  const progress = new Progress(err, clock);
-  progress.say(`restoring ${name} from ${bytesText(body.length)}`);
+  const { adoptTenant, restoreTenant } = await import('@hangar/controlplane-operator/backup');
+  await sending(session, { name, file, opened }, (upload) =>
+    restoreTenant(client, { path: name, upload, signal }),
+  ).catch((error: unknown) => {
+    throw hasCode(error, 'AlreadyExists') || hasCode(error, 'Conflict') ? hasData(name, error) : error;
+  });
+  const className = given.text('class');
+  await adoptTenant({ management: client, host: client }, { name, className, signal }).catch((error: unknown) => {
+    throw notAdopted(name, error);
+  });
+  if (given.flag('wait')) await untilReady(client, { session, name, timeoutMs: waitMs });
+  session.out.write(`control plane ${name} restored\n`);
+}
+
+async function restoreInPlace({ session, given, client: connected }: Call): Promise<void> {
+  const name = given.args[0]!;
+  const file = givenFile(given);
+  if (given.text('class') !== undefined) throw usage('--class cannot be used with --in-place');
+  if (given.text('confirm') !== name) {
+    throw usage(`--in-place replaces all data of control plane ${quoted(name)}: to confirm, add --confirm ${name}`);
+  }
+  const { signal } = session;
+  const key = await givenKey(session, given);
+  await using opened = await openBackup(session, given, { file, key });
+  const client = await connected();
+  const { metadata } = await tenantOf(client, await findControlPlane(client, name, signal), signal);
+  const { restoreTenant } = await import('@hangar/controlplane-operator/backup');
+  const path = metadata.name!;
+  await sending(session, { name, file, opened }, (upload) =>
+    restoreTenant(client, { path, upload, replaces: true, signal }),
+  );
+  session.out.write(`control plane ${name} restored in place\n`);
+}
+
+function givenFile(given: Given): string {
+  const file = given.text('file');
+  if (file === undefined) throw usage('restore requires -f FILE');
+  return file;
+}
+
+interface OpenedBackup extends AsyncDisposable {
+  /** The export. */
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/** Sends the export, and shows how much of it was read. */
+async function sending(
+  session: Session,
+  { name, file, opened }: { readonly name: string; readonly file: string; readonly opened: OpenedBackup },
+  send: (upload: AsyncIterable<Uint8Array>) => Promise<void>,
+): Promise<void> {
+  const progress = new Progress(session.err, session.clock);
+  async function* upload(): AsyncGenerator<Uint8Array, void, void> {
+    let bytes = 0;
+    for await (const chunk of opened.content) {
+      bytes += chunk.length;
+      if (session.err.isTty) progress.say(`restoring ${name}: ${bytesText(bytes)}`);
+      yield chunk;
+    }
+  }
+  progress.say(`restoring ${name}`);
   try {
-    await upload(client, name, body, signal);
-    await adopted(client, name, given.text('class'), signal);
+    await explained(() => send(upload()), isS3(file) ? undefined : quoted(file));
   } finally {
     progress.end();
   }
-  if (given.flag('wait')) await untilReady(client, { session, name, timeoutMs: waitMs });
-  session.out.write(`control plane ${name} restored\n`);
 }
 
 const isThere = (name: string): Error =>
@@ -81,114 +139,54 @@ const hasData = (name: string, cause: unknown): Error =>
     cause,
   });
 
-/** The export is sent from memory. */
-const exportBytesMax = 1024 * 1024 * 1024;
+const notAdopted = (name: string, error: unknown): Error =>
+  failed(`the data of ${name} was restored, but its control plane was not created: ${asError(error).message}`, {
+    next: [
+      'to continue:',
+      `  kubectl annotate tenant ${name} ${adoptByAnnotation}=${name}`,
+      `  ${hangar(`create ${name}`)}`,
+    ].join('\n'),
+    cause: error,
+  });
 
-async function contentOfFile(session: Session, shown: string, key: BackupKey | undefined): Promise<Buffer> {
-  const bytes = await readAll(resolve(session.folder, shown), shown);
-  const { isContainer } = await import('@hangar/backup');
-  if (isContainer(bytes)) return explained(() => payloadOf(once(bytes), key), quoted(shown));
-  if (key === undefined) return bytes;
-  throw failed(`${quoted(shown)} is not encrypted, but a key is given`, { next: 'to restore it, omit --key-file' });
-}
-
-async function readAll(path: string, shown: string): Promise<Buffer> {
-  try {
-    await using file = await open(path, 'r');
-    const { size } = await file.stat();
-    if (size > exportBytesMax) throw tooLarge(shown);
-    return await file.readFile();
-  } catch (error) {
-    if (hasCode(error, 'Failed')) throw error;
-    throw failed(`${quoted(shown)} cannot be read: ${asError(error).message}`, { cause: error });
-  }
-}
-
-async function contentInS3(
+async function openBackup(
   session: Session,
   given: Given,
-  address: string,
-  key: BackupKey | undefined,
-): Promise<Buffer> {
-  using place = await s3Place(session, given, address);
-  const { destination, name } = place;
-  const progress = new Progress(session.err, session.clock);
-  try {
-    return await explained(async () => {
-      const { record, content } = await destination.get(name, { signal: session.signal });
-      if (session.err.isTty) progress.say(`reading ${bytesText(record.sizeBytes)} from ${address}`);
-      return payloadOf(content, key);
-    });
-  } finally {
-    progress.end();
+  { file, key }: { readonly file: string; readonly key: BackupKey | undefined },
+): Promise<OpenedBackup> {
+  await using opened = new AsyncDisposableStack();
+  if (isS3(file)) {
+    const { destination, name } = opened.use(await s3Place(session, given, file));
+    const stored = await explained(() => destination.get(name, { signal: session.signal }));
+    return withContent(opened, await explained(() => payloadOf(stored.content, key)));
   }
+  const chunks = opened.use(await fileChunks(session, file));
+  const { isContainer } = await import('@hangar/backup');
+  if (isContainer(chunks.start)) {
+    return withContent(opened, await explained(() => payloadOf(chunks.read(), key), quoted(file)));
+  }
+  if (key !== undefined) {
+    throw failed(`${quoted(file)} is not encrypted, but a key is given`, { next: 'to restore it, omit --key-file' });
+  }
+  return withContent(opened, chunks.read());
 }
 
-/** Returns the export in a container, completely verified. */
-async function payloadOf(content: AsyncIterable<Uint8Array>, key: BackupKey | undefined): Promise<Buffer> {
+function withContent(opened: AsyncDisposableStack, content: AsyncGenerator<Uint8Array, void, void>): OpenedBackup {
+  opened.defer(async () => void (await content.return()));
+  const moved = opened.move();
+  return { content, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+}
+
+/** Returns the export in a container. Each chunk is verified before it is returned. */
+async function payloadOf(
+  content: AsyncIterable<Uint8Array>,
+  key: BackupKey | undefined,
+): Promise<AsyncGenerator<Uint8Array, void, void>> {
   const { rangeExport, readContainer } = await import('@hangar/backup');
   const { manifest, payload } = await readContainer(content, { key });
-  const { controlPlane } = manifest;
-  if (manifest.payload !== rangeExport) {
-    await payload.return();
-    throw failed(
-      `the backup of ${quoted(controlPlane.name)} contains ${quoted(manifest.payload)}, not a virtual control plane`,
-    );
-  }
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of payload) {
-    bytes += piece.length;
-    if (bytes > exportBytesMax) throw tooLarge(controlPlane.name);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
-  yield bytes;
-}
-
-const tooLarge = (shown: string): Error => failed(`${quoted(shown)} is larger than ${bytesText(exportBytesMax)}`);
-
-async function upload(client: Client, name: string, body: Buffer, signal: AbortSignal): Promise<void> {
-  const answer = await client.raw({
-    method: 'POST',
-    target: tenantTarget(name, 'restore'),
-    headers: { 'content-type': 'application/octet-stream', accept: 'application/json' },
-    body,
-    signal,
-    isLong: true,
-  });
-  try {
-    await insistOnSuccess(answer);
-    await answer.body();
-  } catch (error) {
-    if (hasCode(error, 'AlreadyExists') || hasCode(error, 'Conflict')) throw hasData(name, error);
-    throw error;
-  }
-}
-
-/** Annotates the tenant first: without the annotation, an operator that sees the ControlPlane would find a tenant with another owner. */
-async function adopted(
-  client: Client,
-  name: string,
-  className: string | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    const annotations = { [adoptByAnnotation]: name };
-    await client.patch(Tenant, { name }, { type: 'merge', body: { metadata: { annotations } } }, { signal });
-    const spec = className === undefined ? {} : { classRef: { name: className } };
-    await client.create(ControlPlane, { metadata: { name }, spec }, { signal });
-  } catch (error) {
-    throw failed(`the data of ${name} was restored, but its control plane was not created: ${asError(error).message}`, {
-      next: [
-        'to continue:',
-        `  kubectl annotate tenant ${name} ${adoptByAnnotation}=${name}`,
-        `  ${hangar(`create ${name}`)}`,
-      ].join('\n'),
-      cause: error,
-    });
-  }
+  if (manifest.payload === rangeExport) return payload;
+  await payload.return();
+  throw failed(
+    `the backup of ${quoted(manifest.controlPlane.name)} contains ${quoted(manifest.payload)}, not a virtual control plane`,
+  );
 }

@@ -16,17 +16,6 @@ export const tenantTarget = (
 /** Rejects with the server's refusal. */
 export async function insistOnSuccess(answer: HttpAnswer): Promise<void> {
   if (answer.status >= 200 && answer.status < 300) return;
-  const { ReceivedStatusError } = await import('@hangar/client');
-  const text = (await answer.body()).toString();
-  throw new ReceivedStatusError({ code: answer.status, ...refusalIn(text) } as never);
-}
-
-function refusalIn(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status') return value;
-  } catch {
-    // The answer of a proxy, which is not a Kubernetes Status.
-  }
-  return { message: text.trim().slice(0, 500) };
+  const { refusalOf } = await import('@hangar/client');
+  throw await refusalOf(answer);
 }
