@@ -63,6 +63,7 @@ function loaded(args) {
   if (isControllerManager(args)) return import('@hangar/controller-manager');
   if (isHostedOperator(args)) return import('@hangar/hosted-operator-program');
   if (isFrontDoor(args)) return import('@hangar/hosted-operator-program/front-door');
+  if (isEtcdVolume(args)) return import('@hangar/hosted-operator-program/etcd-volume');
   return isPlatform(args) ? import('@hangar/platform/main') : import('@hangar/cli/main');
 }
 
@@ -80,6 +81,11 @@ function isHostedOperator([first]) {
 
 function isFrontDoor([first]) {
   return first === 'front-door';
+}
+
+// Operations on the volume of an etcd member, in pods of a restore.
+function isEtcdVolume([first, second]) {
+  return first === 'etcd' && ['receive', 'verify', 'activate', 'revert', 'clean'].includes(second);
 }
 
 // Flags without a command were those of `up` before there were commands.

@@ -11,7 +11,8 @@
  *   workload/        objects inside the control plane
  *   metrics/         metrics of control planes
  *   etcd/            takes care of etcd: its members, alarms and sizes
- *   backup/          exports of control planes
+ *   backup/          exports of control planes, and the target of backups and restores
+ *   restore/         restores in place and into new control planes
  *   autoscaling/     the number of API servers follows their load
  *   operator.ts      the controller on one manager
  *   admission.ts     the validating webhook
@@ -31,6 +32,8 @@ export type { ObjectChange, PreviewOptions } from './preview.ts';
 export { frontDoorManager } from './front-door/manager.ts';
 export type { FrontDoorManagerOptions } from './front-door/manager.ts';
 export type { FrontDoorSettings } from './front-door/settings.ts';
+export { hostedTarget } from './backup/target.ts';
+export type { HostedTargetOptions } from './backup/target.ts';
 export { hostedOperator } from './operator.ts';
 export type { HostedOperatorOptions } from './operator.ts';
 export { certManagerRules, clusterApiRules, electionRules, frontDoorRules, gatewayRules, hostedRules } from './rbac.ts';

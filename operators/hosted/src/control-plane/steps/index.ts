@@ -1,5 +1,6 @@
 /** The phases in their order. README.md describes each of them. */
 
+import { heldBy } from '../../restore/hold.ts';
 import type { Phase } from '../conditions.ts';
 import type { Step } from '../pass.ts';
 import { adminKubeconfigSecret } from './admin-kubeconfig.ts';
@@ -18,8 +19,8 @@ export const steps: readonly (readonly [Phase, Step])[] = [
   ['SyncControlPlaneEndpointReady', syncControlPlaneEndpoint],
   ['APIServerTLSRoutesReady', apiServerTlsRoutes],
   ['CertificatesReady', certificates],
-  ['EtcdClusterReady', etcdCluster],
-  ['InternalKubeconfigReady', internalKubeconfig],
+  ['EtcdClusterReady', heldBy(['etcd'], etcdCluster)],
+  ['InternalKubeconfigReady', heldBy(['etcd', 'api-servers'], internalKubeconfig)],
   ['APIServerDeploymentsReady', apiServerDeployments],
   ['AdminKubeconfigReady', adminKubeconfigSecret],
   ['WorkloadSetupReady', workloadSetup],

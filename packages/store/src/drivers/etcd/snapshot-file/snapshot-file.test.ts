@@ -130,3 +130,12 @@ test('one valid meta page is sufficient', async () => {
   database[4_096 + 20] = 9;
   await assert.rejects(summarizeDatabase(inMemory(database)), isDamaged);
 });
+
+test('a change without content, as a restore with a higher revision adds it, counts only for the revision', async () => {
+  const place = Buffer.alloc(17);
+  place.writeBigUInt64BE(1_000_000_002n);
+  place[8] = 0x5f;
+  const key = [...entriesOf([['/a', 'b']]), [place, Buffer.alloc(0)] as const];
+  const { revision, keys } = await summarizeDatabase(inMemory(boltDatabase({ key })));
+  assert.deepEqual([revision, keys], [1_000_000_002, 1]);
+});

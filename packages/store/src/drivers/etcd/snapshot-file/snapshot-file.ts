@@ -114,6 +114,7 @@ async function summarize(
       for (const entry of entries) {
         const change = readChange(entry);
         revision = Math.max(revision, change.revision);
+        if (!change.key) continue;
         const kind = seen.add(change.key);
         if (kind === 'full') return undefined;
         if (kind !== 'new' || change.isDeletion) continue;
@@ -129,7 +130,8 @@ async function summarize(
 interface Change {
   readonly revision: number;
   readonly isDeletion: boolean;
-  readonly key: Uint8Array;
+  /** Absent: `etcdutl snapshot restore --bump-revision` adds a change without content. */
+  readonly key?: Uint8Array | undefined;
   readonly value: Uint8Array;
 }
 
@@ -139,6 +141,8 @@ function readChange({ key: place, value: message, isBucket }: LeafElement): Chan
   const isDeletion = place.length === revisionBytes + 1 && place[revisionBytes] === 0x74;
   const isChange = place.length === revisionBytes || isDeletion;
   if (!isChange || isBucket || place[8] !== 0x5f) throw damaged('the bucket "key" has an entry that is not a change');
+  const revision = Number(place.readBigUInt64BE(0));
+  if (message.length === 0) return { revision, isDeletion, value: none };
   const reader = new MessageReader(message);
   let [key, value]: [Uint8Array, Uint8Array] = [none, none];
   try {
@@ -152,5 +156,5 @@ function readChange({ key: place, value: message, isBucket }: LeafElement): Chan
     throw new StoreError('StorageDamaged', damaged('a change cannot be decoded').message, { cause: error });
   }
   if (key.length === 0) throw damaged('a change has no key');
-  return { revision: Number(place.readBigUInt64BE(0)), isDeletion, key, value };
+  return { revision, isDeletion, key, value };
 }

@@ -1,0 +1,247 @@
+/** HostedControlPlanes as a target of backups and restores: the contract of `@hangar/backup-operator`. */
+
+import { find } from '@hangar/client';
+import type { Client, Reader } from '@hangar/client';
+import type { StatefulSet } from '@hangar/client/kinds/apps-v1';
+import { hasCode, systemClock } from '@hangar/core';
+import type { Clock, Failpoints } from '@hangar/core';
+import { labels as backupLabels, TargetError } from '@hangar/backup-operator';
+import type {
+  BackupTarget,
+  ContentSummary,
+  RestoreOptions,
+  RestoreProgress,
+  TargetName,
+} from '@hangar/backup-operator';
+import { isBeingDeleted } from '@hangar/runtime';
+import { annotations, HostedControlPlane, pausedAnnotation } from '../api/index.ts';
+import { Writes } from '../control-plane/writes.ts';
+import { newestOf, planeOf, renderings as knownRenderings } from '../render/index.ts';
+import type { Renderings } from '../render/index.ts';
+import { versionFault } from '../restore/compatibility.ts';
+import { continueRestore, resultFor } from '../restore/driver.ts';
+import type { RestoreWorld } from '../restore/driver.ts';
+import { newPlane } from '../restore/new-plane.ts';
+import { Spools } from '../restore/spools.ts';
+import { bumpRevisionFor, restoreResultOf, restoreStateOf } from '../restore/state.ts';
+import type { RestoreState } from '../restore/state.ts';
+import { accessOf, exportPlane, findPlane, notReady, planeNameOf } from './export.ts';
+import { memberAccess, openKeys, openMaintenance } from './member-access.ts';
+import type { SnapshotFacts } from './payload.ts';
+import { summarizeKeys } from './summarize.ts';
+
+export interface HostedTargetOptions {
+  /** The management cluster. */
+  readonly client: Client;
+  /** Reads from the server. Absent: the client. */
+  readonly apiReader?: Reader | undefined;
+  /** Absent: `service`. */
+  readonly reach?: 'service' | 'endpoint' | undefined;
+  /** Folder for snapshots on their way. It needs space for the largest database of each concurrent backup and restore. */
+  readonly scratchFolder: string;
+  /** Image with the program `hangar`, which runs in pods of restores. */
+  readonly image: string;
+  readonly renderings?: Renderings | undefined;
+  readonly clock?: Clock | undefined;
+  /** For tests: `hosted.restore-<write>.before` and `.after`. */
+  readonly failpoints?: Pick<Failpoints, 'hit'> | undefined;
+}
+
+export function hostedTarget(options: HostedTargetOptions): BackupTarget {
+  const { client, scratchFolder, image, renderings = knownRenderings, clock = systemClock } = options;
+  const world: RestoreWorld = {
+    client,
+    apiReader: options.apiReader ?? client,
+    reach: options.reach ?? 'service',
+    scratchFolder,
+    clock,
+    image,
+    writes: new Writes(options.failpoints),
+    spools: new Spools(scratchFolder),
+    etcdSet: (object) => Promise.resolve(etcdSetOf(object, renderings)),
+  };
+  return {
+    kind: 'HostedControlPlane',
+    isNamespaced: true,
+    async list(selector, { namespace, signal }) {
+      const { items } = await client.list(HostedControlPlane, { namespace, labelSelector: selector, signal });
+      return items.map(({ metadata }) => ({ namespace: metadata.namespace, name: metadata.name! }));
+    },
+    export: (name, call) => exportPlane(world, name, call),
+    summarize: (name, { signal }) => summarize(world, name, signal),
+    create: (name, call) => dropOnRefusal(world, call, () => create(world, keyOf(name), call)),
+    replace: (name, call) => dropOnRefusal(world, call, () => replace(world, keyOf(name), call)),
+    delete: (name, { signal }) => deleteDrill(world, keyOf(name), signal),
+  };
+}
+
+type PlaneKey = { readonly namespace: string; readonly name: string };
+
+const keyOf = ({ namespace = '', name }: TargetName): PlaneKey => ({ namespace, name });
+const quoted = ({ namespace, name }: PlaneKey): string =>
+  `HostedControlPlane ${JSON.stringify(`${namespace}/${name}`)}`;
+
+function etcdSetOf(object: HostedControlPlane, renderings: Renderings): StatefulSet {
+  const version = object.metadata.annotations?.[annotations.rendering] ?? newestOf(renderings);
+  const rendering = renderings.get(version);
+  if (!rendering) throw notReady(object, `this operator does not support rendering ${version}`);
+  const plane = planeOf(object, { name: planeNameOf(object), serviceType: 'ClusterIP' });
+  return rendering.etcd(plane, '').find(({ kind }) => kind.kind === 'StatefulSet')!.object as StatefulSet;
+}
+
+/** A restore that cannot succeed does not keep its file. */
+async function dropOnRefusal<T>(
+  { spools }: RestoreWorld,
+  { uid }: RestoreOptions,
+  restore: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await restore();
+  } catch (error) {
+    if (hasCode(error, 'Refused') || hasCode(error, 'AlreadyExists')) await spools.drop(uid);
+    throw error;
+  }
+}
+
+async function summarize(world: RestoreWorld, name: TargetName, signal: AbortSignal): Promise<ContentSummary> {
+  const object = await findPlane(world, name, signal);
+  const access = await accessOf(world, object, signal);
+  const store = await openKeys(access, access.members[0]!);
+  try {
+    return await summarizeKeys(store, signal);
+  } finally {
+    await store.close();
+  }
+}
+
+async function create(world: RestoreWorld, key: PlaneKey, options: RestoreOptions): Promise<RestoreProgress> {
+  const { signal, uid, labels = {}, className } = options;
+  const existing = await find(world.apiReader, HostedControlPlane, key, { signal });
+  if (existing) {
+    const done = resultFor(existing, uid);
+    if (done) return done;
+    const state = restoreStateOf(existing);
+    if (state === undefined || state === 'malformed' || state.uid !== uid) {
+      throw new TargetError('AlreadyExists', `${quoted(key)} exists: restore into another name, or in place`);
+    }
+    return continueRestore(world, key, options);
+  }
+  if (className !== undefined) {
+    throw new TargetError('Refused', 'spec.className is for ControlPlanes: a HostedControlPlane has no class');
+  }
+  const { head, snapshot } = await world.spools.get(options);
+  const bumpRevision = bumpRevisionFor({ snapshot: snapshot.facts.revision });
+  const state = stateOf(world, { uid, facts: snapshot.facts, bumpRevision, isNew: true });
+  const isDrill = labels[backupLabels.drill] !== undefined;
+  const draft = newPlane(head, { ...key, labels, isDrill, state });
+  await world.writes.make('restore-create', () => world.client.create(HostedControlPlane, draft, { signal }));
+  return continueRestore(world, key, options);
+}
+
+async function replace(world: RestoreWorld, key: PlaneKey, options: RestoreOptions): Promise<RestoreProgress> {
+  const { signal, uid } = options;
+  const object = await findPlane(world, key, signal);
+  const done = resultFor(object, uid);
+  if (done) return done;
+  const state = restoreStateOf(object);
+  if (state === 'malformed') throw notReady(object, `its annotation ${annotations.restore} cannot be read`);
+  if (state && state.uid !== uid) throw notReady(object, 'another restore is in progress');
+  if (!state) await begin(world, object, options);
+  return continueRestore(world, key, options);
+}
+
+/** Verifies the backup, then records the restore on the object. Nothing was changed before. */
+async function begin(world: RestoreWorld, object: HostedControlPlane, options: RestoreOptions): Promise<void> {
+  const { signal, uid } = options;
+  if (isBeingDeleted(object)) throw new TargetError('Refused', `${quoted(objectKey(object))} is being deleted`);
+  if (object.metadata.annotations?.[pausedAnnotation] !== undefined) throw notReady(object, 'it is paused');
+  if (object.metadata.annotations?.[annotations.rendering] === undefined)
+    throw notReady(object, 'it is not reconciled yet');
+  const { head, snapshot } = await world.spools.get(options);
+  const { image } = (await world.etcdSet(object)).spec!.template.spec!.containers[0]!;
+  const fault = versionFault(head, { kubernetes: object.spec.version, etcd: image?.split(':').at(-1) });
+  if (fault) throw new TargetError('Refused', fault);
+  const bumpRevision = bumpRevisionFor({
+    snapshot: snapshot.facts.revision,
+    current: await currentRevision(world, object, signal),
+    lastRestored: restoreResultOf(object)?.revision,
+  });
+  const state = stateOf(world, { uid, facts: snapshot.facts, bumpRevision, isNew: false });
+  const { uid: objectUid, resourceVersion } = object.metadata;
+  const body = {
+    metadata: { uid: objectUid, resourceVersion, annotations: { [annotations.restore]: JSON.stringify(state) } },
+  };
+  await world.writes.make('restore-begin', () =>
+    world.client.patch(HostedControlPlane, objectKey(object), { type: 'merge', body }, { signal }),
+  );
+}
+
+const objectKey = ({ metadata }: HostedControlPlane): PlaneKey => ({
+  namespace: metadata.namespace!,
+  name: metadata.name!,
+});
+
+interface StateInputs {
+  readonly uid: string;
+  readonly facts: SnapshotFacts;
+  readonly bumpRevision: number;
+  readonly isNew: boolean;
+}
+
+const stateOf = ({ clock }: RestoreWorld, { uid, facts, bumpRevision, isNew }: StateInputs): RestoreState => ({
+  uid,
+  phase: isNew ? 'Preparing' : 'Stopping',
+  isNew,
+  snapshot: facts,
+  bumpRevision,
+  failures: 0,
+  since: new Date(clock.now()).toISOString(),
+});
+
+/** The highest revision of the members that respond. Undefined: none responds, for example because etcd is damaged. */
+async function currentRevision(
+  { client, apiReader, reach }: RestoreWorld,
+  object: HostedControlPlane,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const etcd = {
+    namespace: object.metadata.namespace!,
+    name: planeNameOf(object),
+    replicas: object.spec.etcd?.replicas ?? 3,
+  };
+  const access = await memberAccess(etcd, { client, apiReader, reach, signal });
+  const revisions = await Promise.all(
+    (access?.members ?? []).map(async (member) => {
+      const maintenance = openMaintenance(access!, member);
+      try {
+        return (await maintenance.status()).revision;
+      } catch {
+        return 0;
+      } finally {
+        maintenance.close();
+      }
+    }),
+  );
+  const highest = Math.max(0, ...revisions);
+  return highest === 0 ? undefined : highest;
+}
+
+/** Only control planes with the label of drills are deleted. */
+async function deleteDrill(
+  { client, apiReader, writes }: RestoreWorld,
+  key: PlaneKey,
+  signal: AbortSignal,
+): Promise<void> {
+  const object = await find(apiReader, HostedControlPlane, key, { signal });
+  if (!object || isBeingDeleted(object)) return;
+  if (object.metadata.labels?.[backupLabels.drill] === undefined) {
+    throw new TargetError('Refused', `${quoted(key)} was not created by a drill`);
+  }
+  const preconditions = { uid: object.metadata.uid! };
+  await writes.make('restore-delete', async () => {
+    // A paused control plane is not deleted.
+    const body = { metadata: { annotations: { [pausedAnnotation]: null } } };
+    await client.patch(HostedControlPlane, key, { type: 'merge', body }, { signal });
+    await client.delete(HostedControlPlane, key, { preconditions, signal });
+  });
+}
