@@ -13,8 +13,10 @@ const signs: readonly (readonly [DataLoss, RegExp])[] = [
     /(?:wal|walpb|snap(?:shot)?): ?crc mismatch|failed to find database snapshot file|wal: max entry size limit exceeded/,
   ],
   ['Corrupt', /invalid database|file size too small|freelist: |page \d+: |checksum (?:error|mismatch)|data corruption/],
+  // The log ends with the stack of a crash, so the message can be cut off.
+  ['Corrupt', /Page expected to be: \d+, but|go\.etcd\.io\/bbolt\.\(\*Tx\)\.page\(/],
   ['Corrupt', /failed to read WAL|failed to (?:load|recover).*(?:snapshot|backend)|cannot be repaired/],
 ];
 
-/** `log`: the termination message of the container. */
+/** `log`: the termination message of the container: the last 2 kB of its log. */
 export const dataLossIn = (log: string): DataLoss | undefined => signs.find(([, sign]) => sign.test(log))?.[0];
