@@ -16,6 +16,8 @@ export function eventOf(action: Action): CareEvent {
       const of = joining === undefined ? '' : ` of ${JSON.stringify(joining)}`;
       return event('EtcdMembershipChanged', action, `start settings of etcd are ${phase}${of}: ${action.why}`);
     }
+    case 'releasePod':
+      return event('EtcdPodReleased', action, `Pod ${pod} of the removed etcd member and its volume are deleted`);
     case 'removeMember':
       return event('EtcdMemberRemoved', action, `removed etcd member ${pod} (${action.member}): ${action.why}`);
     case 'addLearner':

@@ -46,7 +46,7 @@ test('losses and changes are described', () => {
 test('a lost quorum is reported with the revisions of the members that respond, and the command', () => {
   const alone = {
     ...healthyMember(0),
-    status: statusOf(0, { leader: undefined, revision: 77 }),
+    status: { ...statusOf(0, { leader: undefined }), revision: 77 as never },
     podState: { ...readyPod(0), isReady: false },
   };
   const observation = observationOf({

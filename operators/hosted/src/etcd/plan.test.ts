@@ -120,18 +120,10 @@ const cases: Readonly<Record<string, readonly [EtcdObservation, Losses, Partial<
     none,
     { type: 'moveLeader', from: podName(2), to: memberId(0) },
   ],
-  'the volume of a removed member is deleted': [
-    observationOf({ desired: 1, members: [m0, m1, notMember(2, { podState: readyPod(2), claim: boundClaim(2) })] }),
+  'the pod and the volume of a removed member are deleted': [
+    observationOf({ desired: 1, members: [m0, notMember(1, { podState: readyPod(1), claim: boundClaim(1) })] }),
     none,
-    { type: 'removeMember', pod: podName(1) },
-  ],
-  'then its pod': [
-    observationOf({
-      desired: 1,
-      members: [m0, notMember(1, { podState: readyPod(1), claim: { ...boundClaim(1), isTerminating: true } })],
-    }),
-    none,
-    { type: 'setMembership', why: 'the member was removed' },
+    { type: 'releasePod', pod: podName(1), claim: 'claim-1' },
   ],
   'the last member is never removed': [observationOf({ desired: 1, members: [crashed(0)] }), lost(0), undefined],
   'the highest follower with an old template restarts first': [
@@ -252,8 +244,8 @@ describe('any observation', () => {
   );
   const shape = fc.record({
     role: fc.constantFrom('voter', 'voter', 'voter', 'learner', 'unstarted', 'none'),
-    answers: fc.boolean(),
-    hasLeader: fc.boolean(),
+    answers: fc.constantFrom(true, true, true, false),
+    hasLeader: fc.constantFrom(true, true, true, false),
     podState,
     claim,
   });
@@ -265,13 +257,16 @@ describe('any observation', () => {
       phase: fc.constantFrom('closed' as const, 'closed' as const, 'joining' as const, 'recovering' as const),
       pod: fc.nat(4),
       replaces: fc.constantFrom('claim-a', 'claim-b', 'pod-a', undefined),
+      outside: fc.nat(2),
       hasQuorum: fc.boolean(),
       recoverFrom: fc.option(fc.nat(4), { nil: undefined, freq: 4 }),
     })
-    .map(({ desired, shapes, leader, phase, pod, replaces, hasQuorum, recoverFrom }) => {
+    .map(({ desired, shapes, leader, phase, pod, replaces, outside, hasQuorum, recoverFrom }) => {
       const count = Math.max(desired, shapes.length);
+      const replicas = Math.max(1, count - outside);
       const all = Array.from({ length: count }, (_, ordinal): MemberObservation => {
-        const one = shapes[ordinal];
+        const drawn = shapes[ordinal];
+        const one = drawn && ordinal >= replicas ? { ...drawn, podState: undefined } : drawn;
         if (!one || one.role === 'none') return notMember(ordinal, { podState: one?.podState, claim: one?.claim });
         const isLearner = one.role !== 'voter';
         const name = one.role === 'unstarted' ? '' : podName(ordinal);
@@ -283,11 +278,11 @@ describe('any observation', () => {
         };
       });
       const peerUrls = all.flatMap(({ member }) => member?.peerUrls ?? []);
-      const membership = { phase, replicas: count, pod: podName(pod), replaces, peerUrls };
+      const membership = { phase, replicas, pod: podName(pod), replaces, peerUrls };
       return observationOf({
         desired,
         members: all,
-        membership: phase === 'closed' ? { phase, replicas: count } : membership,
+        membership: phase === 'closed' ? { phase, replicas } : membership,
         hasQuorum,
         ...(recoverFrom === undefined ? {} : { recoverFrom: podName(recoverFrom) }),
       });
@@ -311,7 +306,8 @@ describe('any observation', () => {
       { numRuns: 20_000, seed: 18 },
     );
     const all = ['setMembership', 'removeMember', 'addLearner', 'promote', 'moveLeader', 'emptyVolume', 'restartPod'];
-    for (const type of [...all, 'deleteClaim', 'clearRequest']) assert.ok(seen.has(type), `${type} was never planned`);
+    for (const type of [...all, 'deleteClaim', 'releasePod', 'clearRequest'])
+      assert.ok(seen.has(type), `${type} was never planned`);
   });
 
   function check(one: EtcdObservation, action: Action): void {
@@ -334,6 +330,7 @@ describe('any observation', () => {
           'only the data of a learner that never started',
         );
         break;
+      case 'releasePod':
       case 'deleteClaim':
         assert.equal(target!.member, undefined, 'only the data of a pod that is not a member');
         break;

@@ -30,6 +30,13 @@ import { planRecovery } from './recovery.ts';
 export type Action =
   /** Changes the ConfigMap. */
   | { readonly type: 'setMembership'; readonly membership: Membership; readonly why: string }
+  /** Changes the ConfigMap so that a pod ends, and deletes its claim. */
+  | {
+      readonly type: 'releasePod';
+      readonly membership: Membership;
+      readonly pod: string;
+      readonly claim?: string | undefined;
+    }
   | {
       readonly type: 'removeMember';
       readonly pod: string;
@@ -125,7 +132,9 @@ function planLearners(observation: EtcdObservation, losses: Losses): Action | 'w
     return { type: 'removeMember', pod, member: member!.id, why: lost?.reason ?? 'ScaleDown' };
   }
   if (member!.name === '') return open(observation, one, 'a learner was added');
-  if (!isHealthy(one) || !areVotersHealthy(observation)) return 'wait';
+  // A lost voter is removed before the promotion, which needs all voters.
+  const isVoterLost = observation.members.some((voter) => isVoter(voter) && losses.has(voter.pod));
+  if (!isHealthy(one) || !areVotersHealthy(observation)) return isVoterLost ? undefined : 'wait';
   return { type: 'promote', pod, member: member!.id };
 }
 
@@ -168,10 +177,9 @@ function planScaleDown(observation: EtcdObservation): Action | 'wait' | undefine
   }
   const last = membership.firstOrdinal + membership.replicas - 1;
   if (last < desired) return undefined;
-  const pod = members.find(({ ordinal }) => ordinal === last);
-  if (pod?.claim && !pod.claim.isTerminating) return { type: 'deleteClaim', pod: pod.pod, claim: pod.claim.uid };
+  const { pod, claim } = members.find(({ ordinal }) => ordinal === last)!;
   const smaller = { ...closedMembership(membership), replicas: membership.replicas - 1 };
-  return { type: 'setMembership', membership: smaller, why: 'the member was removed' };
+  return { type: 'releasePod', membership: smaller, pod, claim: claim?.uid };
 }
 
 /** A pod that does not work can be updated at any time, for example when the new template repairs it. */

@@ -15,8 +15,9 @@ export async function emptyVolume({ pod, claim, podUid }: Of<'emptyVolume'>, con
   return true;
 }
 
-export async function deleteClaim({ pod, claim }: Of<'deleteClaim'>, context: ActionContext): Promise<boolean> {
-  await remove(PersistentVolumeClaim, `data-${pod}`, claim, context);
+/** `uid`: of the claim. */
+export async function deleteClaim(pod: string, uid: string, context: ActionContext): Promise<boolean> {
+  await remove(PersistentVolumeClaim, `data-${pod}`, uid, context);
   return true;
 }
 

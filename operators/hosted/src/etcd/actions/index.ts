@@ -24,6 +24,11 @@ export async function runAction(action: Action, context: ActionContext): Promise
   switch (action.type) {
     case 'setMembership':
       return setMembership(action.membership, context);
+    case 'releasePod': {
+      // A claim that stays after a crash is deleted before the next member of this name.
+      const isSet = await setMembership(action.membership, context);
+      return isSet && (action.claim === undefined || (await deleteClaim(action.pod, action.claim, context)));
+    }
     case 'removeMember':
       return removeMember(action.member, context);
     case 'addLearner':
@@ -37,7 +42,7 @@ export async function runAction(action: Action, context: ActionContext): Promise
     case 'restartPod':
       return restartPod(action, context);
     case 'deleteClaim':
-      return deleteClaim(action, context);
+      return deleteClaim(action.pod, action.claim, context);
     case 'clearRequest':
       return clearRequest(context);
   }
