@@ -61,7 +61,10 @@ async function reconcile(
     return deleteInOrder({ world, client, apiReader, signal, hostedControlPlane: object });
   }
   if (isFault(cluster)) return refuse(world, object, cluster, write);
-  if (isPaused(object, cluster.object)) return void (await write(statusWithout(object, [paused], world.clock)));
+  if (isPaused(object, cluster.object)) {
+    world.etcdCare.forget({ namespace: namespace!, name });
+    return void (await write(statusWithout(object, [paused], world.clock)));
+  }
   const started = await begin({ world, object, cluster: cluster.object, context });
   if (isFault(started)) return refuse(world, object, started, write);
   const pass: Pass = {

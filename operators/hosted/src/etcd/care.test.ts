@@ -5,7 +5,7 @@ import type { SourceContext } from '@hangar/runtime';
 import { virtualClock } from '@hangar/testkit';
 import { EtcdCare } from './care.ts';
 import type { EtcdTarget } from './session.ts';
-import { observationWith } from './testing/observations.ts';
+import { healthyMember, notMember, observationOf, observationWith } from './testing/observations.ts';
 import type { ObservedFigures } from './testing/observations.ts';
 
 const mebibyte = 2 ** 20;
@@ -128,4 +128,44 @@ test('a control plane that is forgotten, or replaced by another of the same name
   const before = it.probes.length;
   await it.clock.advance(120_000);
   assert.equal(it.probes.length, before);
+});
+
+test('a control plane that is forgotten during a round gets no action', async () => {
+  const clock = virtualClock();
+  const observed = Promise.withResolvers<void>();
+  const actions: string[] = [];
+  const care = new EtcdCare({
+    clock,
+    events: { event: () => {} },
+    open: () => ({
+      async observe() {
+        await observed.promise;
+        return observationOf({
+          desired: 5,
+          members: [0, 1, 2].map(healthyMember).concat([3, 4].map((at) => notMember(at))),
+          membership: { replicas: 3 },
+        });
+      },
+      run(action) {
+        actions.push(action.type);
+        return Promise.resolve(true);
+      },
+      close: () => {},
+    }),
+  });
+  const log = new Logger({ level: 'silent', format: 'text', clock });
+  const context = { cluster: {}, enqueue: () => {}, log } as unknown as SourceContext;
+  const ending = new AbortController();
+  const ended = care.source(context, ending.signal) as Promise<void>;
+  care.track(object(), target());
+  await clock.advance(100);
+  care.forget(object());
+  observed.resolve();
+  await clock.advance(10_000);
+  assert.deepEqual(actions, []);
+  care.track(object(), target());
+  await clock.advance(1_000);
+  assert.deepEqual([...new Set(actions)], ['addLearner']);
+  ending.abort();
+  await ended;
 });

@@ -32,6 +32,8 @@ const alarmPeriodMs = 10_000;
 const changePeriodMs = 5_000;
 /** After an action. */
 const actionPeriodMs = 1_000;
+/** While a member joins or catches up. */
+const joinPeriodMs = 2_000;
 const periodMaxMs = 600_000;
 const spacingMs = 100;
 const concurrentMax = 8;
@@ -57,6 +59,8 @@ export interface TrackedObject {
 
 interface Tracked {
   readonly object: TrackedObject;
+  /** Aborted when the object is forgotten, so that a round in progress runs no action. */
+  readonly ending: AbortController;
   target: EtcdTarget;
   failures: number;
   losses: Losses;
@@ -84,7 +88,9 @@ export class EtcdCare {
       known.target = target;
       return known.health;
     }
-    this.#tracked.set(id, { object, target, failures: 0, losses: new Map(), health: 'pending' });
+    known?.ending.abort();
+    const ending = new AbortController();
+    this.#tracked.set(id, { object, ending, target, failures: 0, losses: new Map(), health: 'pending' });
     this.#schedule.remove(id);
     this.#schedule.add(id);
     return 'pending';
@@ -93,13 +99,14 @@ export class EtcdCare {
   /** Observes soon: something else indicates a problem or a change. */
   hint(object: Pick<TrackedObject, 'namespace' | 'name'>): void {
     const id = idOf(object);
-    const failures = this.#tracked.get(id)?.failures ?? 0;
-    this.#schedule.hasten(id, Math.min(periodMs, changePeriodMs * 2 ** Math.min(failures, 10)));
+    this.#schedule.hasten(id, hintPeriodMs(this.#tracked.get(id)));
   }
 
   forget(object: Pick<TrackedObject, 'namespace' | 'name'>): void {
-    this.#tracked.delete(idOf(object));
-    this.#schedule.remove(idOf(object));
+    const id = idOf(object);
+    this.#tracked.get(id)?.ending.abort();
+    this.#tracked.delete(id);
+    this.#schedule.remove(id);
   }
 
   /** Runs the rounds. A source of the controller, so only the leader acts. */
@@ -109,16 +116,17 @@ export class EtcdCare {
   };
 
   /** Returns the time until the next round. */
-  async #round(id: string, signal: AbortSignal): Promise<number> {
+  async #round(id: string, end: AbortSignal): Promise<number> {
     const one = this.#tracked.get(id);
     if (!one) return periodMs;
+    const signal = AbortSignal.any([end, one.ending.signal]);
     const { client, apiReader } = this.#context!.cluster;
     const session = this.#options.open(one.target, { client, apiReader, signal });
     let observation: EtcdObservation | undefined;
     let delayMs: number | undefined;
     try {
       observation = await session.observe();
-      if (observation && this.#tracked.get(id) === one) delayMs = await this.#act(one, session, observation);
+      if (observation && !signal.aborted) delayMs = await this.#act(one, session, observation);
     } catch (error) {
       // A concurrent write or a stale cache is not an error: the next round decides again.
       if (hasCode(error, 'Conflict') || hasCode(error, 'NotFound')) delayMs = changePeriodMs;
@@ -127,13 +135,15 @@ export class EtcdCare {
     } finally {
       session.close();
     }
-    if (signal.aborted || this.#tracked.get(id) !== one) return periodMs;
+    if (signal.aborted) return periodMs;
     const isReached = observation?.listed !== undefined;
     one.failures = isReached && delayMs !== undefined ? 0 : one.failures + 1;
     const health = observation && (isReached || observation.isDetailed) ? healthOf(observation, one.losses) : undefined;
     if (publish(one, health)) this.#context!.enqueue({ namespace: one.object.namespace, name: one.object.name });
-    const backOffMs = Math.min(periodMaxMs, periodMs * 2 ** Math.min(one.failures, 10));
-    return one.failures > 0 ? Math.min(backOffMs, delayMs ?? backOffMs) : delayMs!;
+    if (one.failures === 0) return delayMs!;
+    // An action that etcd refuses, for example because a member has just started, is tried again sooner than an unreachable cluster.
+    const backOffMs = isReached ? hintPeriodMs(one) : periodMs * 2 ** Math.min(one.failures, 10);
+    return Math.min(periodMaxMs, backOffMs, delayMs ?? periodMaxMs);
   }
 
   async #act(
@@ -148,8 +158,9 @@ export class EtcdCare {
     if (action) {
       const hasEffect = await session.run(action, observation);
       if (hasEffect) this.#report(one, eventOf(action));
-      return hasEffect ? actionPeriodMs : changePeriodMs;
+      return hasEffect ? actionPeriodMs : joinPeriodMs;
     }
+    if (observation.membership.phase === 'joining') return joinPeriodMs;
     if (one.losses.size > 0) return changePeriodMs;
     if (observation.listed === undefined) return undefined;
     return observation.alarms.length > 0 ? alarmPeriodMs : isCalm(observation) ? periodMs : changePeriodMs;
@@ -166,6 +177,10 @@ export class EtcdCare {
     this.#options.events.event({ apiVersion, kind, metadata: { namespace, name, uid } }, event);
   }
 }
+
+/** 5 s, and up to a minute after failures. */
+const hintPeriodMs = (one: Tracked | undefined): number =>
+  Math.min(periodMs, changePeriodMs * 2 ** Math.min(one?.failures ?? 0, 10));
 
 const idOf = ({ namespace, name }: Pick<TrackedObject, 'namespace' | 'name'>): string => `${namespace}/${name}`;
 
