@@ -3,6 +3,7 @@
 import { find } from '@hangar/client';
 import type { Client, Reader } from '@hangar/client';
 import type { StatefulSet } from '@hangar/client/kinds/apps-v1';
+import { ConfigMap } from '@hangar/client/kinds/core-v1';
 import { hasCode, systemClock } from '@hangar/core';
 import type { Clock, Failpoints } from '@hangar/core';
 import { labels as backupLabels, TargetError } from '@hangar/backup-operator';
@@ -16,7 +17,8 @@ import type {
 import { isBeingDeleted } from '@hangar/runtime';
 import { annotations, HostedControlPlane, pausedAnnotation } from '../api/index.ts';
 import { Writes } from '../control-plane/writes.ts';
-import { newestOf, planeOf, renderings as knownRenderings } from '../render/index.ts';
+import { readMembership } from '../etcd/membership.ts';
+import { etcdMembershipName, newestOf, planeOf, renderings as knownRenderings } from '../render/index.ts';
 import type { Renderings } from '../render/index.ts';
 import { versionFault } from '../restore/compatibility.ts';
 import { continueRestore, resultFor } from '../restore/driver.ts';
@@ -131,7 +133,8 @@ async function create(world: RestoreWorld, key: PlaneKey, options: RestoreOption
   }
   const { head, snapshot } = await world.spools.get(options);
   const bumpRevision = bumpRevisionFor({ snapshot: snapshot.facts.revision });
-  const state = stateOf(world, { uid, facts: snapshot.facts, bumpRevision, isNew: true });
+  const members = head.spec.etcd?.replicas ?? 3;
+  const state = stateOf(world, { uid, facts: snapshot.facts, bumpRevision, members, isNew: true });
   const isDrill = labels[backupLabels.drill] !== undefined;
   const draft = newPlane(head, { ...key, labels, isDrill, state });
   await world.writes.make('restore-create', () => world.client.create(HostedControlPlane, draft, { signal }));
@@ -157,6 +160,7 @@ async function begin(world: RestoreWorld, object: HostedControlPlane, options: R
   if (object.metadata.annotations?.[pausedAnnotation] !== undefined) throw notReady(object, 'it is paused');
   if (object.metadata.annotations?.[annotations.rendering] === undefined)
     throw notReady(object, 'it is not reconciled yet');
+  await requireStableMembers(world, object, signal);
   const { head, snapshot } = await world.spools.get(options);
   const { image } = (await world.etcdSet(object)).spec!.template.spec!.containers[0]!;
   const fault = versionFault(head, { kubernetes: object.spec.version, etcd: image?.split(':').at(-1) });
@@ -166,7 +170,8 @@ async function begin(world: RestoreWorld, object: HostedControlPlane, options: R
     current: await currentRevision(world, object, signal),
     lastRestored: restoreResultOf(object)?.revision,
   });
-  const state = stateOf(world, { uid, facts: snapshot.facts, bumpRevision, isNew: false });
+  const members = object.spec.etcd?.replicas ?? 3;
+  const state = stateOf(world, { uid, facts: snapshot.facts, bumpRevision, members, isNew: false });
   const { uid: objectUid, resourceVersion } = object.metadata;
   const body = {
     metadata: { uid: objectUid, resourceVersion, annotations: { [annotations.restore]: JSON.stringify(state) } },
@@ -174,6 +179,24 @@ async function begin(world: RestoreWorld, object: HostedControlPlane, options: R
   await world.writes.make('restore-begin', () =>
     world.client.patch(HostedControlPlane, objectKey(object), { type: 'merge', body }, { signal }),
   );
+}
+
+/** Pods that join or leave have other volumes than those of the spec. */
+async function requireStableMembers(
+  { apiReader }: RestoreWorld,
+  object: HostedControlPlane,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace = '' } = object.metadata;
+  const key = { namespace, name: etcdMembershipName({ name: planeNameOf(object) }) };
+  const map = await find(apiReader, ConfigMap, key, { signal });
+  const membership = map && readMembership(map);
+  if (!membership) return;
+  const { phase, replicas, firstOrdinal } = membership;
+  const isStable = (phase === 'closed' || phase === 'bootstrap') && firstOrdinal === 0;
+  if (!isStable || replicas !== (object.spec.etcd?.replicas ?? 3)) {
+    throw notReady(object, 'members of its etcd are being replaced or added');
+  }
 }
 
 const objectKey = ({ metadata }: HostedControlPlane): PlaneKey => ({
@@ -185,15 +208,15 @@ interface StateInputs {
   readonly uid: string;
   readonly facts: SnapshotFacts;
   readonly bumpRevision: number;
+  readonly members: number;
   readonly isNew: boolean;
 }
 
-const stateOf = ({ clock }: RestoreWorld, { uid, facts, bumpRevision, isNew }: StateInputs): RestoreState => ({
-  uid,
+const stateOf = ({ clock }: RestoreWorld, { facts, isNew, ...rest }: StateInputs): RestoreState => ({
+  ...rest,
   phase: isNew ? 'Preparing' : 'Stopping',
   isNew,
   snapshot: facts,
-  bumpRevision,
   failures: 0,
   since: new Date(clock.now()).toISOString(),
 });

@@ -95,7 +95,7 @@ class RestoreStep {
     this.#options = options;
     this.#namespace = object.metadata.namespace!;
     this.#name = planeNameOf(object);
-    this.#members = object.spec.etcd?.replicas ?? 3;
+    this.#members = state.members;
   }
 
   /** Returns why the restore has to wait. Undefined: the next action is due now. */

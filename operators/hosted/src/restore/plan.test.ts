@@ -10,6 +10,7 @@ const state = (phase: RestorePhase, change: Partial<RestoreState> = {}): Restore
   uid: 'u1',
   phase,
   isNew: false,
+  members: 3,
   snapshot: { bytes: 1, sha256: 'a', revision: 5, entries: 2, contentDigest: 'b' },
   bumpRevision: 10,
   failures: 0,

@@ -83,10 +83,10 @@ export function restorePod(options: RestorePodOptions): Pod {
 
 /** receive → etcdutl → verify. */
 function restoreSteps(options: RestorePodOptions, etcd: Container): Container[] {
-  const { object, name, state, ordinal, set } = options;
+  const { object, name, state, ordinal } = options;
   const { namespace = '' } = object.metadata;
   const volume = { folder: dataFolder, restore: state.uid };
-  const members = [...etcdMembers({ name, namespace }, set.spec!.replicas ?? 1)];
+  const members = [...etcdMembers({ name, namespace }, state.members)];
   const [pod, host] = members[ordinal]!;
   const cluster = members.map(([member, peer]) => `${member}=https://${peer}:2380`).join(',');
   const { contentDigest, entries, revision } = state.snapshot;

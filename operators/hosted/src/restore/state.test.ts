@@ -9,6 +9,7 @@ const state: RestoreState = {
   uid: 'u1',
   phase: 'Stopping',
   isNew: false,
+  members: 3,
   snapshot: { bytes: 1, sha256: 'a', revision: 5, entries: 2, contentDigest: 'b' },
   bumpRevision: 10,
   failures: 0,

@@ -33,6 +33,8 @@ export interface RestoreState {
   readonly phase: RestorePhase;
   /** Whether the control plane was created by the restore. */
   readonly isNew: boolean;
+  /** Number of members of etcd. A change of the spec applies after the restore. */
+  readonly members: number;
   readonly snapshot: {
     readonly bytes: number;
     readonly sha256: string;
@@ -72,7 +74,8 @@ export function restoreStateOf({
     typeof state?.uid === 'string' &&
     phases.includes(state.phase) &&
     typeof state.snapshot?.contentDigest === 'string' &&
-    Number.isSafeInteger(state.bumpRevision);
+    Number.isSafeInteger(state.bumpRevision) &&
+    Number.isSafeInteger(state.members);
   return isState ? state : 'malformed';
 }
 
