@@ -55,9 +55,17 @@ test('without options everything is in .data, and served on this machine only', 
     logging: { level: 'info', format: undefined },
     services: { isBare: false, makesDemo: true, electsLeader: false },
     hosted: { isOn: undefined, binDirs: [], frontDoor: undefined },
+    backup: { folder: resolve('.data/backups'), createsFolder: true, namespace: 'hangar-system', concurrency: 4 },
     exitsWithParent: undefined,
     isDetached: false,
   });
+});
+
+test('a folder for backups that is set is not created', () => {
+  const { backup } = read('--backup-folder=/mnt/backups', '--backup-namespace=ops', '--backup-concurrency=2');
+  assert.deepEqual(backup, { folder: '/mnt/backups', createsFolder: false, namespace: 'ops', concurrency: 2 });
+  assert.throws(() => read('--backup-concurrency=0'), /--backup-concurrency: "0" is not a number between 1 and 100/);
+  assert.throws(() => read('--backup-namespace=A/b'), /--backup-namespace: "A\/b" is not the name of a namespace/);
 });
 
 test('the ports of control planes with nodes are a range, or none', () => {

@@ -23,6 +23,8 @@ import { authenticationFlags, authenticationHelp, authenticationOptions } from '
 import type { AuthenticationOptions } from './authentication.ts';
 import { authorizationFlags, authorizationHelp, authorizationSource } from './authorization.ts';
 import type { AuthorizationSource } from './authorization.ts';
+import { backupFlags, backupHelp, backupOptions } from './backup.ts';
+import type { BackupOptions } from './backup.ts';
 import { readConfigFile } from './config-file.ts';
 import { flowFlags, flowHelp, flowOptions } from './flow.ts';
 import type { FlowOptions } from './flow.ts';
@@ -84,6 +86,7 @@ export interface PlatformOptions {
   readonly logging: LoggingOptions;
   readonly services: ServiceOptions;
   readonly hosted: HostedOptions;
+  readonly backup: BackupOptions;
   /** Stop when the process that started this one exits. Absent: only if npm started it. */
   readonly exitsWithParent: boolean | undefined;
   /** Start in the background, with a log in the data directory. */
@@ -129,6 +132,7 @@ const groups: readonly HelpGroup[] = [
   storeHelp,
   serviceHelp,
   hostedHelp,
+  backupHelp,
   authenticationHelp,
   authorizationHelp,
   {
@@ -225,6 +229,7 @@ function optionsOf(values: FlagValues<typeof flags>): PlatformOptions {
     logging: loggingOptions(values),
     services: serviceOptions(values, store),
     hosted: hostedOptions(values),
+    backup: backupOptions(values, dataDirectory),
     exitsWithParent: values['exit-with-parent'],
     isDetached: values.detach ?? false,
   };
@@ -261,6 +266,7 @@ export const flags = {
   ...storeFlags,
   ...serviceFlags,
   ...hostedFlags,
+  ...backupFlags,
   ...loggingFlags,
   version: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },

@@ -1,5 +1,6 @@
 /**
- * Runs services beside the API server, which never take it down: the operator of control planes, the essential controllers, and `demo`.
+ * Runs services beside the API server, which never take it down: the operators of control planes and of backups, the essential controllers,
+ * and `demo`.
  * With --hosted also the operator of hosted control planes and their node. Loaded while the store is opened: a bare server does not load
  * them.
  */
@@ -7,6 +8,8 @@
 import { settledWithin, systemClock, systemRandom } from '@hangar/core';
 import type { Logger } from '@hangar/core';
 import type { Inside } from '../compose/inside.ts';
+import type { BackupOptions } from '../options/backup.ts';
+import { backupService } from './backup.ts';
 import { controllersService } from './controllers.ts';
 import { demoService } from './demo-service.ts';
 import type * as Hosted from './hosted/index.ts';
@@ -21,6 +24,8 @@ export interface ServicesOptions {
   readonly electsLeader: boolean;
   /** File of the kubeconfig of `demo`. Absent: it is a control plane like any other. */
   readonly demoFile?: string | undefined;
+  /** Absent: this server makes no backups. */
+  readonly backup?: BackupOptions | undefined;
   /** Absent: this server runs no hosted control planes. */
   readonly hosted?: { readonly module: typeof Hosted; readonly settings: Hosted.HostedSettings } | undefined;
 }
@@ -30,14 +35,14 @@ export interface Services {
   readonly hasDemo: Promise<boolean>;
   /** True: HostedControlPlanes are served. False: they are off, or it takes too long. Never rejects. */
   readonly hasHosted: Promise<boolean>;
-  /** Stops the wait for `demo` first, then the operators and hosted control planes, then the controllers, which finish the work of the operator. Never rejects. */
+  /** Stops the wait for `demo` first, then backups, then the operators and hosted control planes, then the controllers, which finish the work of the operator. Never rejects. */
   stop(): Promise<void>;
 }
 
 /** Maximum time that `hangar up` waits for the kinds of hosted control planes. */
 const hostedWaitMs = 30_000;
 
-export function startServices({ inside, log, electsLeader, demoFile, hosted }: ServicesOptions): Services {
+export function startServices({ inside, log, electsLeader, demoFile, backup, hosted }: ServicesOptions): Services {
   const supervisor = new Supervisor({ clock: systemClock, random: systemRandom, log });
   const texts = new Map<string, () => string>();
   inside.addMetrics(() => mergedExposition([supervisor.text(), ...Array.from(texts.values(), (text) => text())]));
@@ -54,14 +59,15 @@ export function startServices({ inside, log, electsLeader, demoFile, hosted }: S
     demoFile === undefined ? undefined : demoService({ inside, log, demoFile, installed: installed.promise });
   const hostedPart = hosted?.module.hostedServices(worldOf, hosted.settings);
   const hostedServices = hostedPart?.services ?? [];
-  for (const { name } of [operator, ...hostedServices, controllers]) {
+  const backups = backup ? [backupService({ ...worldOf('backup-operator'), options: backup })] : [];
+  for (const { name } of [operator, ...backups, ...hostedServices, controllers]) {
     inside.addCheck({ name, isAdvisory: true, check: () => supervisor.problem(name) });
   }
   const begin = (service: SupervisedService) => {
     const stop = new AbortController();
     return { stop, ended: supervisor.run(service, stop.signal) };
   };
-  const begun = [...(demo ? [demo] : []), operator, ...hostedServices, controllers].map(begin);
+  const begun = [...(demo ? [demo] : []), ...backups, operator, ...hostedServices, controllers].map(begin);
   return {
     hasDemo: demo?.isUsable ?? Promise.resolve(false),
     hasHosted: hostedPart ? settledWithin(systemClock, hostedWaitMs, hostedPart.installed) : Promise.resolve(false),

@@ -69,6 +69,7 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
     log: servicesLog,
     electsLeader,
     demoFile,
+    backup: options.backup,
     hosted,
   });
   // A failure in one part must not end the process for all others.
