@@ -41,6 +41,8 @@ export type { QueueOptions } from './queue/queue.ts';
 export type { RateLimit } from './queue/rate-limit.ts';
 export * from './helpers/index.ts';
 export * from './leader-election/index.ts';
+export { alertRuleGroups } from './metrics/alert-rules.ts';
+export type { Alert, AlertGroup } from './metrics/alert-rules.ts';
 export { MetricsRegistry } from './metrics/registry.ts';
 export type { MetricFamily } from './metrics/registry.ts';
 export { ObjectGauge } from './metrics/object-gauge.ts';

@@ -3,22 +3,8 @@
  * PrometheusRule of the Prometheus operator. `docs/troubleshooting.md` has a section for each alert, which its runbook names.
  */
 
-export interface Alert {
-  readonly alert: string;
-  /** PromQL: fires for each series of the result. */
-  readonly expr: string;
-  /** How long the expression must hold. */
-  readonly for: string;
-  /** `critical`: the control plane cannot be used. `warning`: it can, but needs attention. */
-  readonly severity: 'critical' | 'warning';
-  readonly summary: string;
-  readonly description: string;
-}
-
-export interface AlertGroup {
-  readonly name: string;
-  readonly alerts: readonly Alert[];
-}
+import { alertRuleGroups } from '@hangar/runtime';
+import type { Alert, AlertGroup } from '@hangar/runtime';
 
 const gauge = (name: string, selector = ''): string => `hangar_hosted_control_plane_${name}${selector}`;
 const condition = (type: string): string => gauge('condition', `{condition="${type}"}`);
@@ -163,14 +149,4 @@ export const alertGroups: readonly AlertGroup[] = [
 export const runbookPage = 'docs/troubleshooting.md';
 
 /** The groups in the format of Prometheus. */
-export const ruleGroups = () =>
-  alertGroups.map(({ name, alerts }) => ({
-    name,
-    rules: alerts.map(({ alert, expr, for: duration, severity, summary, description }) => ({
-      alert,
-      expr,
-      for: duration,
-      labels: { severity },
-      annotations: { summary, description, runbook_url: `${runbookPage}#${alert.toLowerCase()}` },
-    })),
-  }));
+export const ruleGroups = () => alertRuleGroups(alertGroups, runbookPage);
