@@ -33,6 +33,7 @@ export interface Proven {
 }
 
 const provingMaxMs = 10_000;
+const attemptsMax = 4;
 
 type ProofWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'clock' | 'rootGuard'>;
 
@@ -61,9 +62,15 @@ async function ownProof(world: ProofWorld, path: string, request: ServerRequest)
   const token = bearerToken(request.header('authorization'));
   const jwt = token === undefined ? undefined : ownToken(path, token);
   if (request.peer.unverified || jwt) {
-    const { entry: identity } = await world.store.get(identityKey(prefix));
-    const proven = identity && (await provenTo(world, { prefix, identity }, request, jwt));
-    if (proven) return proven;
+    let { entry: identity } = await world.store.get(identityKey(prefix));
+    for (let attempt = 0; identity && attempt < attemptsMax; attempt++) {
+      const proven = await provenTo(world, { prefix, identity }, request, jwt);
+      if (proven) return proven;
+      // A restore in place, or materialisation, changes the identity: the keys that were read may be those of another one.
+      const { entry: now } = await world.store.get(identityKey(prefix));
+      if (now?.modRevision === identity.modRevision) break;
+      identity = now;
+    }
   }
   const bootstrap = token === undefined ? undefined : bootstrapSecretOf(token);
   if (bootstrap === undefined) return undefined;

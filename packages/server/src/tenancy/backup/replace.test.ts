@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { parseYaml } from '@hangar/api';
 import { systemClock, systemRandom } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { openMemoryStore, prefixRange, StoreError } from '@hangar/store';
@@ -7,7 +9,7 @@ import type { Store, Write } from '@hangar/store';
 import { RbacAuthorizer } from '../../auth/authorization/rbac/rbac-authorizer.ts';
 import { EncryptedStore, encryptionOf } from '../../encryption/index.ts';
 import { ForwardingStore } from '../../objects/forwarding-store.ts';
-import { planePath, tenants, TenancyServer } from '../../testing/tenancy-server.ts';
+import { nobodysPeer, planePath, tenants, TenancyServer } from '../../testing/tenancy-server.ts';
 import { configMap, configMaps } from '../../testing/test-server.ts';
 import type { Data } from '../../testing/test-server.ts';
 import { FeedRecorder } from '../feed/testing.ts';
@@ -205,6 +207,27 @@ describe('a restore in place', () => {
     await recorder.until(() => recorder.told.includes('delete demo configmaps default/a'));
   });
 
+  test('never makes a user of the tenant unknown to it', async () => {
+    const memory = await openMemoryStore();
+    // Each read of the keys is followed by a switch of the identity, as when a restore runs at the same time.
+    const store = new ChangingStore(memory);
+    {
+      await using server = await TenancyServer.open({ store });
+      await server.make('demo');
+      const { status } = await server.expect(201, 'POST', `${tenants}/demo/kubeconfig`);
+      const { users } = parseYaml(status.kubeconfig).value as Data;
+      const certificate = Buffer.from(users[0].user['client-certificate-data'], 'base64').toString();
+      store.changes = 2;
+      const der = new X509Certificate(certificate).raw;
+      const peer = { ...nobodysPeer, unverified: { der: () => der } };
+      const target = `${planePath('demo')}${configMaps}`;
+      const answer = await server.answer('GET', target, { peer, token: '' } as never);
+      assert.equal(answer.status, 200);
+      assert.equal(store.changes, 0);
+    }
+    await memory.close();
+  });
+
   test('stages values encrypted at rest', async () => {
     const raw = await openMemoryStore();
     const spy = new RecordingStore(raw);
@@ -256,6 +279,20 @@ class KilledStore extends ForwardingStore {
     if (this.left-- > 0) return this.store.commit(writes);
     if (this.left === -1 && this.isApplied) await this.store.commit(writes);
     throw new StoreError('Unavailable', 'killed');
+  }
+}
+
+/** Changes the identity of the tenant after a read of its keys. */
+class ChangingStore extends ForwardingStore {
+  changes = 0;
+
+  override async get(...asked: Parameters<Store['get']>): ReturnType<Store['get']> {
+    const result = await this.store.get(...asked);
+    if (asked[0] !== '/registry/clusters/demo/.hangar/keys' || this.changes === 0) return result;
+    this.changes--;
+    const { entry } = await this.store.get('/registry/clusters/demo/.hangar/tenant');
+    await this.store.commit([{ type: 'put', key: entry!.key, value: entry!.value }]);
+    return result;
   }
 }
 
