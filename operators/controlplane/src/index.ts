@@ -5,7 +5,7 @@
  *   class/           ControlPlaneClass
  *   endpoint/        ControlPlaneEndpoint: resolution, the provider contract, the built-in provider
  *   registration/    ControlPlaneRegistration
- *   control-plane/   ControlPlane, with host/, kubeconfig/, addons/, join/, gateway/
+ *   control-plane/   ControlPlane, with host/, dedicated/, kubeconfig/, addons/, join/, gateway/
  *   operator.ts      all of them, composed on one manager
  *   rbac.ts          the rights that it needs
  */
@@ -17,6 +17,7 @@ export type { InstallOptions } from './api/install.ts';
 export { addressList, resolveAddresses } from './endpoint/resolve.ts';
 export type { ResolvedAddresses } from './endpoint/resolve.ts';
 export * from './host/index.ts';
+export type { DedicatedPlatform } from './dedicated/platform.ts';
 export { controlPlaneOperator } from './operator.ts';
 export type { OperatorOptions } from './operator.ts';
 export { electionRules, hostRules, operatorRules } from './rbac.ts';

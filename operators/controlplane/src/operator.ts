@@ -12,6 +12,8 @@ import { builtinAddons } from './addons/builtin.ts';
 import { addonNamespace } from './addons/bundles.ts';
 import { classController } from './class/controller.ts';
 import { addControlPlaneController, tenantsOf } from './control-plane/index.ts';
+import { dedicatedPlatform } from './dedicated/platform.ts';
+import type { DedicatedPlatform } from './dedicated/platform.ts';
 import { addEndpointIndex, endpointController } from './endpoint/controller.ts';
 import type { TenantHost } from './host/index.ts';
 import { managementCache } from './management-cache.ts';
@@ -31,6 +33,8 @@ export interface OperatorOptions {
   readonly management: Client;
   /** The Hangar whose tenants virtual control planes are. */
   readonly host: TenantHost;
+  /** Defaults of dedicated control planes. Absent: the version of Kubernetes that Hangar follows. */
+  readonly dedicated?: Partial<DedicatedPlatform> | undefined;
   /** Absent: this process works without leader election. */
   readonly leaderElection?: LeaderElectionOptions | undefined;
   /** `/metrics`. Absent or false: nowhere. */
@@ -68,7 +72,8 @@ export function controlPlaneOperator(options: OperatorOptions): Manager {
   addEndpointIndex(cache);
   addRegistrationIndexes(cache);
   addControllerManagerIndexes(cache);
-  addControlPlaneController(manager, { management, host, tenants, clock, random, log, failpoints });
+  const dedicated = dedicatedPlatform(options.dedicated);
+  addControlPlaneController(manager, { management, host, tenants, dedicated, clock, random, log, failpoints });
   manager.controller(classController({ clock, builtinAddons, addonNamespace }));
   manager.controller(endpointController({ host, clock }));
   manager.controller(automaticController());

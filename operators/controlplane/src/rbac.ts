@@ -8,6 +8,7 @@
 
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
 import { group } from './api/index.ts';
+import { hostedGroup } from './dedicated/hosted-control-plane.ts';
 import { definitionName, gatewayGroup } from './gateway/tls-route.ts';
 
 /** On the management plane, for all namespaces. */
@@ -57,6 +58,13 @@ export const operatorRules: readonly PolicyRule[] = [
     verbs: ['list', 'watch'],
   },
   { apiGroups: [gatewayGroup], resources: ['tlsroutes'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+  // Dedicated control planes, where the management plane serves these kinds.
+  {
+    apiGroups: [hostedGroup],
+    resources: ['hostedcontrolplanes'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
+  { apiGroups: [hostedGroup], resources: ['hostedcontrolplanetemplates'], verbs: ['list', 'watch'] },
 ];
 
 /** On the Hangar whose tenants virtual control planes are. */

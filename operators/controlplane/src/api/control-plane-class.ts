@@ -2,6 +2,7 @@
 
 import type { ApiObject } from '@hangar/client';
 import type { Condition } from './condition.ts';
+import type { DedicatedSpec } from './dedicated.ts';
 import type { NodesSpec } from './nodes.ts';
 import type { ControlPlaneMode, DeletionPolicy } from './control-plane.ts';
 import type { RegistrationMode } from './control-plane-registration.ts';
@@ -61,6 +62,8 @@ export interface ControlPlaneClassSpec {
   registration?: ClassRegistration;
   /** Nodes of control planes that do not set spec.virtual.nodes. */
   nodes?: NodesSpec;
+  /** Settings of control planes with mode Dedicated that do not set them in spec.dedicated. */
+  dedicated?: DedicatedSpec;
 }
 
 export interface ClassImages {

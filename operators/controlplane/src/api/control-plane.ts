@@ -1,15 +1,15 @@
 /**
  * The kind ControlPlane: a complete Kubernetes API.
  *
- * The mode may change between Virtual and Dedicated in both directions, which is a migration (`status.migration`). The field
- * `dedicated` is set in the same write as the mode, and only while the mode is Dedicated. The cluster path identifies the data and does
- * not change in a migration.
+ * The field `dedicated` is set only while the mode is Dedicated. The cluster path identifies the data of a virtual control plane. The
+ * definition allows a change of the mode; the operator refuses it while the control plane has data.
  */
 
 import type { ApiObject } from '@hangar/client';
 import type { Condition } from './condition.ts';
+import type { DedicatedSpec } from './dedicated.ts';
 import type { NodesSpec } from './nodes.ts';
-import type { NameReference, SecretReference, TypedReference } from './references.ts';
+import type { NameReference, SecretReference } from './references.ts';
 
 /**
  * A Kubernetes control plane: a complete Kubernetes API.
@@ -46,7 +46,6 @@ export type DeletionPolicy = 'Retain' | 'Destroy';
 export type ControlPlanePhase = 'Provisioning' | 'Ready' | 'Suspended' | 'Migrating' | 'Failed' | 'Deleting';
 
 /**
- * @rule "self.mode != 'Dedicated' || has(self.dedicated)" message "spec.dedicated is required when spec.mode is Dedicated"
  * @rule "self.mode == 'Dedicated' || !has(self.dedicated)" message "spec.dedicated must not be set unless spec.mode is Dedicated"
  * @rule "!(has(self.endpointRef) && has(self.endpointPolicy))" message "spec.endpointRef and spec.endpointPolicy are mutually exclusive"
  */
@@ -54,20 +53,27 @@ export interface ControlPlaneSpec {
   /** Reference to a ControlPlaneClass with defaults. If unset, the control plane has no class. */
   classRef?: NameReference;
   /**
-   * Virtual: a tenant of the shared API server. Dedicated: separate processes; not supported yet.
+   * Virtual: a tenant of the shared API server. Dedicated: a separate etcd and kube-apiserver, as a HostedControlPlane. The mode of an
+   * existing control plane cannot change.
    *
    * @default Virtual
    */
   mode?: ControlPlaneMode;
-  /** Reference to the ControlPlaneEndpoint with the addresses of the control plane. If unset, an endpoint is allocated. */
+  /**
+   * Reference to the ControlPlaneEndpoint with the addresses of the control plane. If unset, an endpoint is allocated. Not supported in
+   * mode Dedicated, where the address is that of the HostedControlPlane.
+   */
   endpointRef?: NameReference;
   /** Defines how an endpoint is allocated. Defaults to the policy of the class, or else to the cluster path at the address of the platform. */
   endpointPolicy?: EndpointPolicy;
-  /** Whether the data is kept (Retain) or deleted (Destroy) when the control plane is deleted. Defaults to the policy of the class, or else to Retain. */
+  /**
+   * Whether the data is kept (Retain) or deleted (Destroy) when the control plane is deleted. Defaults to the policy of the class, or else to
+   * Retain. Mode Dedicated requires Destroy.
+   */
   deletionPolicy?: DeletionPolicy;
   /** Settings of mode Virtual. They are kept in mode Dedicated, because the data keeps its cluster path. */
   virtual?: VirtualSpec;
-  /** Settings of mode Dedicated. */
+  /** Settings of mode Dedicated. A field that is not set has the value of the class. */
   dedicated?: DedicatedSpec;
 }
 
@@ -115,13 +121,6 @@ export interface VirtualSpec {
   nodes?: NodesSpec;
 }
 
-export interface DedicatedSpec {
-  /** Reference to the provider that runs the control plane. Defaults to the provider of the platform. */
-  providerRef?: TypedReference;
-  /** Reference to the parameters for the provider. */
-  parametersRef?: TypedReference;
-}
-
 export interface ControlPlaneStatus {
   /** URL of the control plane inside the platform network. */
   endpoint?: string;
@@ -146,7 +145,7 @@ export interface ControlPlaneStatus {
   observedGeneration?: number;
   /**
    * Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway;
-   * NodesReachable while the port for nodes cannot be opened.
+   * NodesReachable while the port for nodes cannot be opened; HostedControlPlaneReady in mode Dedicated.
    *
    * @listType map
    * @listMapKey type

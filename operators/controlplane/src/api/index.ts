@@ -2,6 +2,7 @@
 
 export type { Condition, ConditionStatus } from './condition.ts';
 export type * from './references.ts';
+export type { DedicatedSpec } from './dedicated.ts';
 export type { NodesSpec } from './nodes.ts';
 export type {
   AddressKind,
@@ -10,7 +11,6 @@ export type {
   ControlPlanePhase,
   ControlPlaneSpec,
   ControlPlaneStatus,
-  DedicatedSpec,
   DeletionPolicy,
   EndpointPolicy,
   MigrationStatus,

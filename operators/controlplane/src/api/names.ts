@@ -34,6 +34,8 @@ export const annotations = {
   hostname: `${group}/hostname`,
   /** On endpoints: services that run for the control plane of the endpoint, separated by commas. Absent: controllers. */
   services: servicesAnnotation,
+  /** On management namespaces: `Dedicated` if the control plane was created with this mode. Absent: Virtual. */
+  mode: `${group}/mode`,
   /** On Secrets: the registration that it was made for. */
   registration: `${group}/registration`,
 } as const;

@@ -18,7 +18,8 @@ export interface Bootstrap {
   readonly objects: readonly InsideObject[];
   /** The token that nodes join with: renewed far more often than the rest. */
   readonly token: InsideObject;
-  readonly clusterInfo: string;
+  /** Undefined: it is not written here. */
+  readonly clusterInfo: string | undefined;
   /** Digest of all objects except the token, for these very data; and of the token. */
   readonly digest: string;
   readonly tokenDigest: string;
@@ -39,7 +40,7 @@ export async function bootstrapOf(pass: Pass): Promise<Bootstrap> {
   const info = ofNodes.clusterInfo;
   const token = bootstrapToken(join!);
   const content = ({ kind, key, body }: InsideObject) => [kind.kind, key, body];
-  const digest = digestOf([plane!.uid, objects.map(content), info]);
+  const digest = digestOf([plane!.uid, objects.map(content), info ?? null]);
   return { namespace, objects, token, clusterInfo: info, digest, tokenDigest: digestOf(content(token)) };
 }
 

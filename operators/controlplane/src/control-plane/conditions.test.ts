@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { find } from '@hangar/client';
-import { ConfigMap, Namespace, Secret } from '@hangar/client/kinds/core-v1';
+import { ConfigMap, Secret } from '@hangar/client/kinds/core-v1';
 import { findCondition } from '@hangar/runtime';
 import { ControlPlane, ControlPlaneClass, ControlPlaneEndpoint } from '../api/index.ts';
 import type { ControlPlaneSpec } from '../api/index.ts';
@@ -46,19 +46,6 @@ test('a mode that the class does not allow is refused until the class allows it'
   const body = { spec: { modesAllowed: ['Dedicated', 'Virtual'] } };
   await client.patch(ControlPlaneClass, { name: 'own' }, { type: 'merge', body });
   await untilReady(client, 'demo');
-});
-
-test('mode Dedicated is answered with a condition, and nothing is made', async () => {
-  await using platform = await startTestPlatform();
-  platform.start();
-  const { client } = platform;
-  await create(platform, 'demo', { mode: 'Dedicated', dedicated: {} });
-  const refused = await untilReason(client, 'demo', 'DedicatedNotSupported', 'Accepted');
-  assert.equal(refused.metadata.finalizers, undefined);
-  assert.equal(await find(client, Tenant, { name: 'demo' }), undefined);
-  assert.equal(await find(client, Namespace, { name: 'kplane-cp-demo' }), undefined);
-  await client.delete(ControlPlane, { name: 'demo' });
-  await untilGone(client, ControlPlane, 'demo');
 });
 
 test('an auth model that there is not is refused', async () => {

@@ -15,6 +15,8 @@ import { ControlPlane, ControlPlaneClass, ControlPlaneEndpoint, labels } from '.
 import { authorityChanges } from '../host/authority-changes.ts';
 import type { TenantHost } from '../host/index.ts';
 import { HostFacts } from '../join/host-facts.ts';
+import { HostedControlPlanes } from '../dedicated/hosted-control-planes.ts';
+import type { DedicatedPlatform } from '../dedicated/platform.ts';
 import { Routes } from '../gateway/routes.ts';
 import { definitionCache } from '../gateway/tls-route.ts';
 import { byClass, byEndpoint, controlPlaneIndexes } from './indexes.ts';
@@ -28,6 +30,7 @@ export interface ControlPlaneControllerOptions {
   readonly host: TenantHost;
   /** `tenantsOf(host)`, shared with others; run by its creator. */
   readonly tenants: Cluster;
+  readonly dedicated: DedicatedPlatform;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -64,16 +67,29 @@ const notStatusAlone: Predicate<ControlPlane> = {
 
 /** The manager's cache must have `controlPlaneCaches`. */
 export function addControlPlaneController(manager: Manager, options: ControlPlaneControllerOptions): void {
-  const { management, host, tenants, clock, random, log, failpoints } = options;
+  const { management, host, tenants, dedicated, clock, random, log, failpoints } = options;
   for (const { kind, name, values } of controlPlaneIndexes) manager.addIndex(kind, name, values);
   const writes = new Writes(failpoints);
   const { cluster } = manager;
   const ofClass = (name: string) => Array.from(indexed(cluster, byClass.name, name), (one) => one.name);
   const routes = new Routes({ client: management, clock, log, ofClass });
   const hostFacts = new HostFacts(host.client);
+  const hosted = new HostedControlPlanes({ client: management, clock, log });
   const drift = new Drift(host, clock);
   const events = manager.recorder('controlplane-operator').for(cluster);
-  const reconcile = controlPlaneReconciler({ host, tenants, hostFacts, routes, drift, clock, random, writes, events });
+  const reconcile = controlPlaneReconciler({
+    host,
+    tenants,
+    hostFacts,
+    hosted,
+    dedicated,
+    routes,
+    drift,
+    clock,
+    random,
+    writes,
+    events,
+  });
   const controller: ControllerOptions<
     ControlPlane,
     [Namespace, Secret, ControlPlaneEndpoint],
@@ -87,7 +103,7 @@ export function addControlPlaneController(manager: Manager, options: ControlPlan
       { kind: ControlPlaneEndpoint, map: ({ metadata }, cluster) => indexed(cluster, byEndpoint.name, metadata.name!) },
       { kind: ConfigMap, where: labelled({ [labels.addon]: undefined }), map: usersOfAddon },
     ],
-    sources: [tenantEvents(tenants), routes.source, drift.source, authorityChanges(host, clock)],
+    sources: [tenantEvents(tenants), hosted.source, routes.source, drift.source, authorityChanges(host, clock)],
     reconcile,
     concurrency,
   };

@@ -29,7 +29,7 @@ export function deletedEvent(policy: DeletionPolicy | undefined): EventDetails {
 }
 
 /** Reasons of passes that failed, as opposed to those that wait for something. */
-const failures: ReadonlySet<string> = new Set(['HostUnavailable', 'ReconcileError']);
+const failures: ReadonlySet<string> = new Set(['HostUnavailable', 'ControlPlaneUnreachable', 'ReconcileError']);
 
 function transitionOf(before: ControlPlaneStatus | undefined, after: ControlPlaneStatus): EventDetails | undefined {
   const { reason = '', message = '' } = unmet(after) ?? {};
@@ -48,7 +48,7 @@ function transitionOf(before: ControlPlaneStatus | undefined, after: ControlPlan
     case 'Failed':
       return warning('Failed');
     case 'Deleting':
-      if (reason === 'DeletionDelayed') return warning('DeletionDelayed');
+      if (reason === 'DeletionDelayed' || reason === 'RetainNotSupported') return warning('DeletionDelayed');
       return before?.phase === 'Deleting'
         ? undefined
         : { reason: 'Deleting', note: 'the control plane is being deleted' };

@@ -14,7 +14,10 @@ const index = (name: string, value: (controlPlane: ControlPlane) => string | und
   values: (controlPlane) => [value(controlPlane)].filter((one) => one !== undefined),
 });
 
-export const byPath = index('control-planes-by-path', clusterPathOf);
+/** The path of virtual control planes: others have no tenant. */
+export const byPath = index('control-planes-by-path', (one) =>
+  one.spec?.mode === 'Dedicated' ? undefined : clusterPathOf(one),
+);
 export const byClass = index('control-planes-by-class', ({ spec }) => spec?.classRef?.name);
 /** The endpoint that it names, or the one of its own name: also while that has another owner, so that its deletion is noticed. */
 export const byEndpoint = index(

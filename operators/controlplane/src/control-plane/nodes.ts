@@ -4,13 +4,15 @@ import type { NodesSpec } from '../api/index.ts';
 import type { TenantObject } from '../host/index.ts';
 import type { Pass } from './world.ts';
 
-/** How nodes join through the port of the tenant. */
+/** How nodes join, if they have a separate address. */
 export interface NodeAccess {
-  /** URL of the port, without a path. */
+  /** URL without a path. */
   readonly endpoint: string;
-  /** CA of the port and of client certificates; PEM. */
+  /** CA of the address and of client certificates; PEM. */
   readonly ca: string;
   readonly serviceCidr: string;
+  /** Whether requests of kubelets for serving certificates are approved. */
+  readonly approvesServingCertificates: boolean;
 }
 
 /** Returns the value of `spec.nodes` of the Tenant. Undefined: nodes cannot join. */
@@ -24,7 +26,12 @@ export function nodesOf({ controlPlane, class: ofClass }: Pick<Pass, 'controlPla
 export function accessOf({ status }: TenantObject): NodeAccess | undefined {
   const { endpoint, caBundle, serviceCIDR: serviceCidr } = status?.nodes ?? {};
   if (endpoint === undefined || caBundle === undefined || serviceCidr === undefined) return undefined;
-  return { endpoint, ca: Buffer.from(caBundle, 'base64').toString(), serviceCidr };
+  return {
+    endpoint,
+    ca: Buffer.from(caBundle, 'base64').toString(),
+    serviceCidr,
+    approvesServingCertificates: true,
+  };
 }
 
 /** URL and CA for joining nodes. A configured join endpoint overrides the port of the tenant. */

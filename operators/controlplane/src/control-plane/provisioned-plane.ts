@@ -1,6 +1,6 @@
 /**
  * The API server of a control plane, as the steps after its provisioning see it: they do not depend on the mode. A tenant of the host is
- * one implementation (`tenant-plane.ts`).
+ * one implementation (`tenant-plane.ts`), a HostedControlPlane the other (`../dedicated/hosted-plane.ts`).
  */
 
 import type { Client, ClientCertificate, WriteOptions } from '@hangar/client';
@@ -18,8 +18,8 @@ export interface NodeObjectsRequest {
 
 export interface NodeObjects {
   readonly objects: readonly InsideObject[];
-  /** The kubeconfig in kube-public/cluster-info. */
-  readonly clusterInfo: string;
+  /** The kubeconfig in kube-public/cluster-info. Undefined: it is not written here. */
+  readonly clusterInfo: string | undefined;
 }
 
 export interface ProvisionedPlane {
@@ -29,6 +29,12 @@ export interface ProvisionedPlane {
   readonly suspension: Pick<Verdict, 'reason' | 'message'> | undefined;
   /** The address in cluster-info of a new one. Undefined: not known. */
   readonly initialServer: string | undefined;
+  /** Name in the certificate of its addresses. Undefined: their host. */
+  readonly tlsServerName?: string | undefined;
+  /** Addons that are installed already. */
+  readonly includedAddons: readonly string[];
+  /** Whether the host reports changes of addons inside. */
+  readonly reportsChanges: boolean;
   /** CA of its addresses; PEM. */
   servingCa(): string | Promise<string>;
   /** Returns an administrator's client, which the caller closes. */

@@ -12,7 +12,7 @@ import { deletion } from '../deletion/deletion.ts';
 import { Entrance } from './entrance.ts';
 import { isPassing } from './passing.ts';
 import { sayStatus, statusAfter } from './status.ts';
-import { steps } from './steps/index.ts';
+import { stepsOf } from './steps/index.ts';
 import type { Pass, Verdict, World } from './world.ts';
 
 export const controlPlaneReconciler =
@@ -59,7 +59,7 @@ async function reconcile(
     verdict = await firstVerdict(pass);
   } catch (error) {
     if (isPassing(error) || signal.aborted) throw error;
-    await sayStatus(pass, statusAfter(pass, troubled(error)));
+    await sayStatus(pass, statusAfter(pass, troubled(pass, error)));
     throw error;
   }
   if (!verdict?.isUnsaid) await sayStatus(pass, statusAfter(pass, verdict));
@@ -67,7 +67,7 @@ async function reconcile(
 }
 
 async function firstVerdict(pass: Pass): Promise<Verdict | undefined> {
-  for (const step of steps) {
+  for (const step of stepsOf[pass.controlPlane.spec?.mode ?? 'Virtual']) {
     const verdict = await step(pass);
     if (verdict) return verdict;
   }
@@ -77,12 +77,14 @@ async function firstVerdict(pass: Pass): Promise<Verdict | undefined> {
 /** If the management plane were unavailable, the status could not be written either: so it is the host. */
 const away = ['ConnectionFailed', 'ConnectionLost', 'TimedOut', 'ServiceUnavailable', 'CacheNotSynced'];
 
-function troubled(error: unknown): Verdict {
+function troubled({ plane, controlPlane }: Pass, error: unknown): Verdict {
   const { message } = asError(error);
   const isAway = away.some((code) => hasCode(error, code));
-  const [reason, what] = isAway
-    ? ['HostUnavailable', 'the host of the tenants is not available']
-    : ['ReconcileError', 'reconcile failed'];
+  const isDedicated = controlPlane.spec?.mode === 'Dedicated' && plane !== undefined;
+  const [awayReason, awayText] = isDedicated
+    ? ['ControlPlaneUnreachable', 'the API server of the control plane cannot be reached']
+    : ['HostUnavailable', 'the host of the tenants is not available'];
+  const [reason, what] = isAway ? [awayReason, awayText] : ['ReconcileError', 'reconcile failed'];
   return { type: 'Programmed', reason, message: `${what}, retrying: ${message}` };
 }
 

@@ -16,6 +16,8 @@ export function tenantPlane({ world, path, controlPlane }: Pass, tenant: TenantO
     uid: tenant.metadata.uid!,
     suspension: suspensionOf(path, tenant),
     initialServer: tenant.status?.url,
+    includedAddons: [],
+    reportsChanges: true,
     servingCa: () => host.servingCa(),
     enter: () => host.enter(path),
     issueCertificate: (wanted, options) => issuedPair(host.client, path, wanted, options),

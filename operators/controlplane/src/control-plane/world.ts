@@ -7,6 +7,8 @@ import type { ControlPlane, ControlPlaneClass } from '../api/index.ts';
 import type { ResolvedAddresses } from '../endpoint/resolve.ts';
 import type { Routes } from '../gateway/routes.ts';
 import type { TenantHost } from '../host/index.ts';
+import type { HostedControlPlanes } from '../dedicated/hosted-control-planes.ts';
+import type { DedicatedPlatform } from '../dedicated/platform.ts';
 import type { Auth } from '../kubeconfig/auth.ts';
 import type { HostFacts } from '../join/host-facts.ts';
 import type { NodeAccess } from './nodes.ts';
@@ -24,6 +26,9 @@ export interface World {
   /** The host's `Tenant`s: cached, and watched. */
   readonly tenants: Cluster;
   readonly hostFacts: HostFacts;
+  /** HostedControlPlanes of dedicated control planes. */
+  readonly hosted: HostedControlPlanes;
+  readonly dedicated: DedicatedPlatform;
   readonly routes: Routes;
   readonly drift: Drift;
   readonly clock: Clock;
@@ -57,7 +62,7 @@ export interface Pass {
   isJoinWanted?: boolean;
   /** The endpoint names an address for nodes. */
   isJoinConfigured?: boolean;
-  /** How nodes join through the port of the tenant. Absent: they join at the address of the endpoint. */
+  /** How nodes join through a separate address. Absent: they join at the address of the endpoint. */
   nodes?: NodeAccess;
   /** Returned at the end, when all independent work is done. */
   deferred?: Verdict | undefined;

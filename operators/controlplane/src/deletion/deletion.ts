@@ -1,5 +1,5 @@
 /**
- * Deletes a control plane, in this order: writes the status; deletes the tenant, by its policy; deletes its objects in the management
+ * Deletes a control plane, in this order: deletes its HostedControlPlane and waits for it; deletes the tenant, by its policy; deletes its objects in the management
  * plane; removes the finalizer. Each step is idempotent. While one of them fails the finalizer stays, and the status says why.
  *
  * Nothing is left to a garbage collector: not every management plane has one, and none is fast.
@@ -14,6 +14,7 @@ import type { ControlPlaneStatus, DeletionPolicy } from '../api/index.ts';
 import { deletedEvent } from '../control-plane/events.ts';
 import { bounded, sayStatus } from '../control-plane/status.ts';
 import type { Pass } from '../control-plane/world.ts';
+import { endHosted } from './hosted.ts';
 import { endLeftovers } from './leftovers.ts';
 import { endTenant } from './tenant.ts';
 
@@ -22,7 +23,12 @@ export async function deletion(pass: Pass): Promise<Result | void> {
   if (!hasFinalizer(controlPlane, finalizer)) return;
   let policy: DeletionPolicy | undefined;
   try {
-    policy = await endTenant(pass);
+    const hosted = await endHosted(pass);
+    if (typeof hosted === 'object') {
+      await sayStatus(pass, statusOf(pass, hosted.reason, hosted.message));
+      return { requeueAfterMs: hosted.lookAgainMs };
+    }
+    policy = (await endTenant(pass)) ?? (hosted === 'deleted' ? 'Destroy' : undefined);
     await endLeftovers(pass);
   } catch (error) {
     if (hasCode(error, 'Conflict') || signal.aborted) throw error;

@@ -91,7 +91,7 @@ export function joinSecret(pass: Pass, { token, expiresAtMs, renewsAtMs }: JoinM
         authority: ca,
         credentials: { token },
       }),
-      'kubelet.yaml': kubeletConfiguration(pass.nodes?.serviceCidr),
+      'kubelet.yaml': kubeletConfiguration(pass.nodes),
       command: joinCommand(server, token, caHash),
     },
     expiresAtMs,

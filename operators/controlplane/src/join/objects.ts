@@ -23,14 +23,16 @@ export interface JoinWish {
 export const joinObjects = ({ path, server, version, serviceCidr }: JoinWish): InsideObject[] =>
   nodeJoinObjects({ clusterName: path, server, version, ...nodeSettings(serviceCidr) }).map(insideOf);
 
-export const kubeletConfiguration = (serviceCidr: string | undefined): string => kubeletText(nodeSettings(serviceCidr));
+export const kubeletConfiguration = (
+  nodes: { readonly serviceCidr: string; readonly approvesServingCertificates: boolean } | undefined,
+): string => kubeletText(nodeSettings(nodes?.serviceCidr, nodes?.approvesServingCertificates));
 
 /**
  * With a port for nodes, kubelets request their serving certificates from the control plane, because the server verifies them with the CA
  * of the control plane.
  */
-const nodeSettings = (serviceCidr: string | undefined) => ({
-  serverTlsBootstrap: serviceCidr !== undefined,
+const nodeSettings = (serviceCidr: string | undefined, serverTlsBootstrap = serviceCidr !== undefined) => ({
+  serverTlsBootstrap,
   ...(serviceCidr === undefined ? {} : { network: clusterNetwork(serviceCidr) }),
 });
 

@@ -13,7 +13,15 @@ export const kubeconfigKeys = ['kubeconfig', 'kubeconfig-external'] as const;
 
 /** Digest of the inputs of the kubeconfigs: user, addresses, and data. */
 const inputsDigest = ({ plane, servingCa, addresses, auth }: Pass): string =>
-  digestOf([plane!.uid, servingCa, addresses!.internal, addresses!.external, auth!.model, auth!.role]);
+  digestOf([
+    plane!.uid,
+    servingCa,
+    addresses!.internal,
+    addresses!.external,
+    auth!.model,
+    auth!.role,
+    ...(plane!.tlsServerName === undefined ? [] : [plane!.tlsServerName]),
+  ]);
 
 /** Reports whether it must be renewed: an input changed, a user changed it, or its renewal time has come. */
 export function isKubeconfigDue(pass: Pass, secret: SecretObject | undefined): boolean {
@@ -25,9 +33,10 @@ export function isKubeconfigDue(pass: Pass, secret: SecretObject | undefined): b
 }
 
 export function kubeconfigSecret(pass: Pass, { credentials, issuedAtMs, expiresAtMs }: Issued): WantedSecret {
-  const { addresses, servingCa, controlPlane, world } = pass;
+  const { addresses, servingCa, controlPlane, plane, world } = pass;
+  const { tlsServerName } = plane!;
   const to = (server: string): string =>
-    kubeconfig({ name: 'controlplane', user: 'admin', server, authority: servingCa!, credentials });
+    kubeconfig({ name: 'controlplane', user: 'admin', server, tlsServerName, authority: servingCa!, credentials });
   return {
     name: kubeconfigSecretName(controlPlane.metadata.name!),
     holds: 'controlplane',

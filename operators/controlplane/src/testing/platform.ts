@@ -4,7 +4,7 @@
  */
 
 import { ClientError, RestClient } from '@hangar/client';
-import type { Client, HttpTransport } from '@hangar/client';
+import type { Client, ClusterConfig, HttpTransport } from '@hangar/client';
 import type { Clock, Failpoints } from '@hangar/core';
 import { Logger, seededRandom, sleep, systemClock } from '@hangar/core';
 import { startTestFleet, testAuthority } from '@hangar/testkit';
@@ -43,6 +43,8 @@ export interface RunningOperator {
 export interface TestPlatformOptions {
   readonly clock?: Clock;
   readonly externalUrl?: string;
+  /** Connects to a dedicated control plane. */
+  readonly dedicated?: (config: ClusterConfig) => HttpTransport;
 }
 
 export const internalUrl = 'https://hangar.internal:6443';
@@ -52,6 +54,7 @@ const silent = new Logger({ level: 'error', format: 'text', clock: systemClock, 
 export async function startTestPlatform({
   clock = systemClock,
   externalUrl,
+  dedicated,
 }: TestPlatformOptions = {}): Promise<TestPlatform> {
   await using opened = new AsyncDisposableStack();
   const fleet = opened.use(await startTestFleet({ clusters: [], clock }));
@@ -96,6 +99,14 @@ export async function startTestPlatform({
       random,
       log: silent,
       failpoints,
+      ...(dedicated
+        ? {
+            dedicated: {
+              version: () => 'v1.36.4',
+              connect: (config) => Promise.resolve(new RestClient(counted(dedicated(config)), rest)),
+            },
+          }
+        : {}),
     });
     const ended = manager.run(ending.signal).catch((error: unknown) => error);
     const one = {

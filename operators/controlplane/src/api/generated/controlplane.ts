@@ -64,14 +64,14 @@ export const definition: CustomResourceDefinition = {
                   },
                   mode: {
                     description:
-                      'Virtual: a tenant of the shared API server. Dedicated: separate processes; not supported yet.',
+                      'Virtual: a tenant of the shared API server. Dedicated: a separate etcd and kube-apiserver, as a HostedControlPlane. The mode of an existing control plane cannot change.',
                     type: 'string',
                     enum: ['Virtual', 'Dedicated'],
                     default: 'Virtual',
                   },
                   endpointRef: {
                     description:
-                      'Reference to the ControlPlaneEndpoint with the addresses of the control plane. If unset, an endpoint is allocated.',
+                      'Reference to the ControlPlaneEndpoint with the addresses of the control plane. If unset, an endpoint is allocated. Not supported in mode Dedicated, where the address is that of the HostedControlPlane.',
                     type: 'object',
                     required: ['name'],
                     properties: {
@@ -119,7 +119,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   deletionPolicy: {
                     description:
-                      'Whether the data is kept (Retain) or deleted (Destroy) when the control plane is deleted. Defaults to the policy of the class, or else to Retain.',
+                      'Whether the data is kept (Retain) or deleted (Destroy) when the control plane is deleted. Defaults to the policy of the class, or else to Retain. Mode Dedicated requires Destroy.',
                     type: 'string',
                     enum: ['Retain', 'Destroy'],
                   },
@@ -174,12 +174,29 @@ export const definition: CustomResourceDefinition = {
                     },
                   },
                   dedicated: {
-                    description: 'Settings of mode Dedicated.',
+                    description: 'Settings of mode Dedicated. A field that is not set has the value of the class.',
                     type: 'object',
                     properties: {
+                      version: {
+                        description:
+                          'Kubernetes version of the control plane, such as v1.36.4. Defaults to the newest version that the platform runs when the control plane is created. It can be increased by one minor version at a time.',
+                        type: 'string',
+                        minLength: 5,
+                        maxLength: 64,
+                        pattern:
+                          '^v?(0|[1-9][0-9]{0,5})\\.(0|[1-9][0-9]{0,5})\\.(0|[1-9][0-9]{0,5})([-+][0-9A-Za-z_.+-]*)?$',
+                      },
+                      replicas: {
+                        description:
+                          'Number of API servers. Defaults to the number that the operator is configured with.',
+                        type: 'integer',
+                        format: 'int32',
+                        minimum: 1,
+                        maximum: 32,
+                      },
                       providerRef: {
                         description:
-                          'Reference to the provider that runs the control plane. Defaults to the provider of the platform.',
+                          'Reference to the provider that runs the control plane. Only the group and the kind are used: the kind must be HostedControlPlane of the group controlplane.cluster.x-k8s.io, which is the default.',
                         type: 'object',
                         required: ['kind', 'name'],
                         properties: {
@@ -203,7 +220,8 @@ export const definition: CustomResourceDefinition = {
                         },
                       },
                       parametersRef: {
-                        description: 'Reference to the parameters for the provider.',
+                        description:
+                          'Reference to the parameters for the provider: a HostedControlPlaneTemplate of the group controlplane.cluster.x-k8s.io in the namespace kplane-system. If unset, the provider uses its defaults.',
                         type: 'object',
                         required: ['kind', 'name'],
                         properties: {
@@ -230,10 +248,6 @@ export const definition: CustomResourceDefinition = {
                   },
                 },
                 'x-kubernetes-validations': [
-                  {
-                    rule: "self.mode != 'Dedicated' || has(self.dedicated)",
-                    message: 'spec.dedicated is required when spec.mode is Dedicated',
-                  },
                   {
                     rule: "self.mode == 'Dedicated' || !has(self.dedicated)",
                     message: 'spec.dedicated must not be set unless spec.mode is Dedicated',
@@ -326,7 +340,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   conditions: {
                     description:
-                      'Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway; NodesReachable while the port for nodes cannot be opened.',
+                      'Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway; NodesReachable while the port for nodes cannot be opened; HostedControlPlaneReady in mode Dedicated.',
                     type: 'array',
                     items: {
                       type: 'object',

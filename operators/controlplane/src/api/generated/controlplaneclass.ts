@@ -262,6 +262,80 @@ export const definition: CustomResourceDefinition = {
                       },
                     },
                   },
+                  dedicated: {
+                    description:
+                      'Settings of control planes with mode Dedicated that do not set them in spec.dedicated.',
+                    type: 'object',
+                    properties: {
+                      version: {
+                        description:
+                          'Kubernetes version of the control plane, such as v1.36.4. Defaults to the newest version that the platform runs when the control plane is created. It can be increased by one minor version at a time.',
+                        type: 'string',
+                        minLength: 5,
+                        maxLength: 64,
+                        pattern:
+                          '^v?(0|[1-9][0-9]{0,5})\\.(0|[1-9][0-9]{0,5})\\.(0|[1-9][0-9]{0,5})([-+][0-9A-Za-z_.+-]*)?$',
+                      },
+                      replicas: {
+                        description:
+                          'Number of API servers. Defaults to the number that the operator is configured with.',
+                        type: 'integer',
+                        format: 'int32',
+                        minimum: 1,
+                        maximum: 32,
+                      },
+                      providerRef: {
+                        description:
+                          'Reference to the provider that runs the control plane. Only the group and the kind are used: the kind must be HostedControlPlane of the group controlplane.cluster.x-k8s.io, which is the default.',
+                        type: 'object',
+                        required: ['kind', 'name'],
+                        properties: {
+                          apiGroup: {
+                            description: 'API group of the referenced object. Defaults to the core group.',
+                            type: 'string',
+                            maxLength: 253,
+                          },
+                          kind: {
+                            description: 'Kind of the referenced object.',
+                            type: 'string',
+                            minLength: 1,
+                            maxLength: 63,
+                          },
+                          name: {
+                            description: 'Name of the referenced object.',
+                            type: 'string',
+                            minLength: 1,
+                            maxLength: 253,
+                          },
+                        },
+                      },
+                      parametersRef: {
+                        description:
+                          'Reference to the parameters for the provider: a HostedControlPlaneTemplate of the group controlplane.cluster.x-k8s.io in the namespace kplane-system. If unset, the provider uses its defaults.',
+                        type: 'object',
+                        required: ['kind', 'name'],
+                        properties: {
+                          apiGroup: {
+                            description: 'API group of the referenced object. Defaults to the core group.',
+                            type: 'string',
+                            maxLength: 253,
+                          },
+                          kind: {
+                            description: 'Kind of the referenced object.',
+                            type: 'string',
+                            minLength: 1,
+                            maxLength: 63,
+                          },
+                          name: {
+                            description: 'Name of the referenced object.',
+                            type: 'string',
+                            minLength: 1,
+                            maxLength: 253,
+                          },
+                        },
+                      },
+                    },
+                  },
                 },
                 default: {},
               },

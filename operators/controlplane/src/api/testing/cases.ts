@@ -61,8 +61,11 @@ const controlPlanes: readonly Case[] = [
   planes('a name with dots without a path', [{ refused: 'DNS label' }], 'a.b'),
   planes('a name with dots and a path', [{ spec: path('a-b') }], 'a.b'),
   planes('a mode that there is not', [{ spec: { mode: 'Hosted' }, refused: 'spec.mode' }]),
-  planes('Dedicated without dedicated', [
-    { spec: { mode: 'Dedicated' }, refused: 'spec.dedicated is required when spec.mode is Dedicated' },
+  planes('Dedicated without dedicated', [{ spec: { mode: 'Dedicated' } }]),
+  planes('a version and replicas', [
+    { spec: { mode: 'Dedicated', dedicated: { version: 'v1.35.0', replicas: 1 } } },
+    { spec: { mode: 'Dedicated', dedicated: { version: 'newest' } }, refused: 'spec.dedicated.version' },
+    { spec: { mode: 'Dedicated', dedicated: { replicas: 0 } }, refused: 'spec.dedicated.replicas' },
   ]),
   planes('dedicated without Dedicated', [
     { spec: { dedicated: {} }, refused: 'must not be set unless spec.mode is Dedicated' },
@@ -172,6 +175,14 @@ const classes: readonly Case[] = [
     steps: [
       { spec: { nodes: { enabled: true, networks: ['10.0.0.0/8'] } } },
       { spec: { nodes: { networks: ['here'] } }, refused: 'spec.nodes.networks[0]' },
+    ],
+  },
+  {
+    title: 'defaults of dedicated control planes',
+    kind: ControlPlaneClass,
+    steps: [
+      { spec: { dedicated: { version: 'v1.36.4', replicas: 2, parametersRef: typed } } },
+      { spec: { dedicated: { version: '1' } }, refused: 'spec.dedicated.version' },
     ],
   },
   {

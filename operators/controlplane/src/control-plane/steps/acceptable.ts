@@ -1,5 +1,5 @@
 /**
- * Step 1: whether the spec is possible at all. Nothing is written before this: an impossible control plane leaves no trace.
+ * Step 1 of mode Virtual: whether the spec is possible at all. Nothing is written before this: an impossible control plane leaves no trace.
  *
  * The schema refuses bad paths already; objects that were stored before it did, or by a server without it, are refused here.
  */
@@ -13,12 +13,6 @@ import type { Pass, Verdict } from '../world.ts';
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 export async function acceptable({ controlPlane, path, world, signal }: Pass): Promise<Verdict | undefined> {
-  if (controlPlane.spec?.mode === 'Dedicated') {
-    return refused(
-      'DedicatedNotSupported',
-      'mode Dedicated is not supported yet: set spec.mode to Virtual and remove spec.dedicated',
-    );
-  }
   if (path.length > 63 || !label.test(path) || path === 'root') {
     const why =
       path === 'root' ? 'it is reserved for the management plane' : 'it must be a DNS label of at most 63 characters';

@@ -23,13 +23,13 @@ function shouldLookAgain(pass: Pass): boolean {
     world.drift.forget(path);
     return false;
   }
-  const dueMs = world.drift.dueMs(path);
+  const dueMs = pass.plane!.reportsChanges ? world.drift.dueMs(path) : undefined;
   if (dueMs !== undefined && dueMs > 0) wakeUps.push(world.clock.now() + dueMs);
   return dueMs === 0 || isKubeconfigDue(pass, secrets!.kubeconfig);
 }
 
 export async function addons(pass: Pass): Promise<Verdict | undefined> {
-  const { bundles, world, entrance, signal, path } = pass;
+  const { bundles, world, entrance, plane, signal, path } = pass;
   const names = bundles!.map(({ addon }) => addon).join(', ');
   const said = { type: addonsApplied, status: true, reason: 'Applied', message: names };
   pass.addons = annotationOf(pass.secrets!.kubeconfig, secretAnnotations.addons) ?? '';
@@ -45,7 +45,9 @@ export async function addons(pass: Pass): Promise<Verdict | undefined> {
         clock: world.clock,
         writes: world.writes,
         signal,
-        onApplied: (item, resourceVersion) => world.drift.applied({ path, item, resourceVersion }),
+        onApplied: (item, resourceVersion) => {
+          if (plane!.reportsChanges) world.drift.applied({ path, item, resourceVersion });
+        },
       });
       pass.addons = addonsDigest(pass);
       world.drift.settled(path, seen);

@@ -1,5 +1,9 @@
-/** The steps in their order. README.md describes each of them. */
+/** The steps of each mode in their order. README.md describes each of them. */
 
+import type { ControlPlaneMode } from '../../api/index.ts';
+import { acceptableDedicated } from '../../dedicated/acceptable.ts';
+import { recordedMode } from '../../dedicated/recorded-mode.ts';
+import { hostedControlPlane } from '../../dedicated/step.ts';
 import { gateway } from '../../gateway/step.ts';
 import { suspended } from '../suspended.ts';
 import type { Step } from '../world.ts';
@@ -15,18 +19,10 @@ import { namespace } from './namespace.ts';
 import { secrets } from './secrets.ts';
 import { tenant } from './tenant.ts';
 
-export const steps: readonly Step[] = [
-  acceptable,
-  addFinalizer,
-  namespace,
-  classOf,
-  endpoint,
-  tenant,
-  gateway,
-  secrets,
-  join,
-  inside,
-  addons,
-  kubeconfig,
-  suspended,
-];
+const common: readonly Step[] = [addFinalizer, namespace, recordedMode, classOf];
+const afterProvisioning: readonly Step[] = [secrets, join, inside, addons, kubeconfig, suspended];
+
+export const stepsOf: Readonly<Record<ControlPlaneMode, readonly Step[]>> = {
+  Virtual: [acceptable, ...common, endpoint, tenant, gateway, ...afterProvisioning],
+  Dedicated: [acceptableDedicated, ...common, hostedControlPlane, ...afterProvisioning],
+};

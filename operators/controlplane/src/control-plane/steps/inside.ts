@@ -42,7 +42,9 @@ export async function inside(pass: Pass): Promise<Verdict | undefined> {
     await put(namespace);
     await Promise.all([
       ...[...objects, token].map(put),
-      ...(isBornSo ? [] : [writeClusterInfo(client, clusterInfo, world.writes, { signal })]),
+      ...(isBornSo || clusterInfo === undefined
+        ? []
+        : [writeClusterInfo(client, clusterInfo, world.writes, { signal })]),
     ]);
     await untilGranted({ tenantClient: client, auth: pass.auth!, clock: world.clock, signal });
   };

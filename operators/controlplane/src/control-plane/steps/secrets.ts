@@ -15,9 +15,11 @@ import type { Pass, Verdict } from '../world.ts';
 
 export async function secrets(pass: Pass): Promise<Verdict | undefined> {
   // Controllers publish the CA of the kubeconfig to pods, which also connect to the port of the tenant.
-  pass.servingCa = `${pass.nodes?.ca ?? ''}${await pass.plane!.servingCa()}`;
+  const ca = await pass.plane!.servingCa();
+  pass.servingCa = pass.nodes && pass.nodes.ca !== ca ? `${pass.nodes.ca}${ca}` : ca;
   const { addons = [], images, kubeProxy } = pass.class?.spec ?? {};
-  pass.bundles = await bundlesOf(pass.client, addons, { images, kubeProxy, nodes: pass.nodes });
+  const wanted = addons.filter((addon) => !pass.plane!.includedAddons.includes(addon));
+  pass.bundles = await bundlesOf(pass.client, wanted, { images, kubeProxy, nodes: pass.nodes });
   pass.secrets = await read(pass, pass.client);
   if (!(await isAnythingDue(pass))) return undefined;
   pass.secrets = await read(pass, pass.apiReader);

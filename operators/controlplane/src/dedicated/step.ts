@@ -1,0 +1,122 @@
+/**
+ * Step 5 of mode Dedicated: the HostedControlPlane in the management namespace, applied when its desired state changes. Its address and its
+ * kubeconfig become those of the control plane. Fields that a user sets on it stay until the next change.
+ */
+
+import { asError, hasCode } from '@hangar/core';
+import { controllerReference, findCondition, isBeingDeleted, isControlledBy } from '@hangar/runtime';
+import { group, labels, labelValue } from '../api/index.ts';
+import { digestOf } from '../control-plane/digest.ts';
+import { deletionPolicyOf } from '../control-plane/steps/tenant.ts';
+import type { Pass, Verdict } from '../control-plane/world.ts';
+import { HostedControlPlane, hostedServiceCidr, standaloneAnnotation } from './hosted-control-plane.ts';
+import type { HostedControlPlaneObject } from './hosted-control-plane.ts';
+import { hostedConfig, hostedPlane } from './hosted-plane.ts';
+import { dedicatedOf, settingsFault, templateMissing, wantedHosted } from './settings.ts';
+import type { WantedHosted } from './settings.ts';
+
+const fieldManager = 'controlplane-operator';
+/** On HostedControlPlanes: digest of the applied object. */
+const appliedAnnotation = `${group}/applied`;
+const hostedReady = 'HostedControlPlaneReady';
+const rejectedLookMs = 30_000;
+
+export async function hostedControlPlane(pass: Pass): Promise<Verdict | undefined> {
+  const { world, controlPlane, namespace, signal } = pass;
+  const name = controlPlane.metadata.name!;
+  const there = await world.hosted.find({ namespace, name }, signal);
+  const quoted = `HostedControlPlane "${namespace}/${name}"`;
+  if (there && !isControlledBy(there, controlPlane)) {
+    const message = `${quoted} already exists and does not belong to this control plane: delete it`;
+    return pending('HostedControlPlaneConflict', message);
+  }
+  if (there && isBeingDeleted(there)) {
+    const message = `waiting for the deletion of ${quoted} before creating it again`;
+    return pending('HostedControlPlaneTerminating', message);
+  }
+  const wanted = await wantedOf(pass, there);
+  if ('type' in wanted) return wanted;
+  const digest = digestOf(wanted);
+  const isCurrent = there?.metadata.annotations?.[appliedAnnotation] === digest;
+  const applied = isCurrent ? there : await apply(pass, wanted, digest);
+  return 'type' in applied ? applied : provisioned(pass, applied);
+}
+
+async function wantedOf(pass: Pass, existing: HostedControlPlaneObject | undefined): Promise<WantedHosted | Verdict> {
+  const { controlPlane, class: ofClass, world, signal } = pass;
+  const settings = dedicatedOf(controlPlane, ofClass);
+  const fault = settingsFault(settings) ?? retainFault(pass);
+  if (fault) return fault;
+  const { parametersRef } = settings;
+  const template = parametersRef && (await world.hosted.template(parametersRef.name, signal));
+  if (parametersRef && !template) return templateMissing(parametersRef.name);
+  const defaults = { version: await world.dedicated.version(), replicas: world.dedicated.replicas };
+  return wantedHosted({ settings, template, existing: existing?.spec, defaults });
+}
+
+function retainFault(pass: Pass): Verdict | undefined {
+  if (deletionPolicyOf(pass) === 'Destroy') return undefined;
+  const message =
+    'mode Dedicated cannot retain the data of a deleted control plane: set spec.deletionPolicy to Destroy, which deletes all data with the control plane';
+  return { type: 'Accepted', reason: 'RetainNotSupported', message };
+}
+
+async function apply(pass: Pass, wanted: WantedHosted, digest: string): Promise<HostedControlPlaneObject | Verdict> {
+  const { client, controlPlane, namespace, world, signal } = pass;
+  const name = controlPlane.metadata.name!;
+  const metadata = {
+    namespace,
+    name,
+    labels: { ...wanted.labels, [labels.name]: labelValue(name) },
+    annotations: { ...wanted.annotations, [standaloneAnnotation]: 'true', [appliedAnnotation]: digest },
+    ownerReferences: [controllerReference(controlPlane)],
+  };
+  const object = { metadata, spec: wanted.spec };
+  try {
+    return await world.writes.make('hosted-control-plane', () =>
+      client.apply(HostedControlPlane, object, { fieldManager, force: true, signal }),
+    );
+  } catch (error) {
+    if (!hasCode(error, 'Invalid')) throw error;
+    // The server's message names the field and the reason.
+    const message = `the server rejected HostedControlPlane "${namespace}/${name}": ${asError(error).message}`;
+    return { ...pending('HostedControlPlaneRejected', message), lookAgainMs: rejectedLookMs };
+  }
+}
+
+async function provisioned(pass: Pass, hosted: HostedControlPlaneObject): Promise<Verdict | undefined> {
+  const ready = findCondition(hosted.status?.conditions, 'Ready');
+  const { controlPlaneEndpoint } = hosted.spec ?? {};
+  const isInitialized = hosted.status?.initialization?.controlPlaneInitialized === true;
+  const config = isInitialized && controlPlaneEndpoint ? await hostedConfig(pass) : undefined;
+  if (!config) {
+    const why = ready ? `${ready.reason}: ${ready.message}` : 'its operator has not reconciled it yet';
+    return pending('HostedControlPlanePending', `the HostedControlPlane is not initialized yet: ${why}`);
+  }
+  const { host, port } = controlPlaneEndpoint!;
+  const join = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  pass.addresses = { internal: config.server, external: config.server, join };
+  pass.plane = hostedPlane(pass, hosted, config);
+  pass.nodes = {
+    endpoint: join,
+    ca: config.ca ?? '',
+    serviceCidr: hostedServiceCidr,
+    approvesServingCertificates: false,
+  };
+  pass.isJoinWanted = true;
+  const isReady = ready?.status === 'True';
+  const { reason = 'Pending', message = '' } = ready ?? {};
+  pass.remarks.push({ type: hostedReady, status: isReady, reason, message, isAwaited: true });
+  pass.deferred = unavailable(hosted);
+  return undefined;
+}
+
+/** An upgrade makes Ready false, but not Available. */
+function unavailable({ status }: HostedControlPlaneObject): Verdict | undefined {
+  const available = findCondition(status?.conditions, 'Available');
+  if (available?.status !== 'False') return undefined;
+  const message = `no API server of the HostedControlPlane is available: ${available.reason}: ${available.message}`;
+  return { type: 'Ready', reason: 'HostedControlPlaneUnavailable', message };
+}
+
+const pending = (reason: string, message: string): Verdict => ({ type: 'Programmed', reason, message });
