@@ -124,3 +124,15 @@ test('one of a control plane that was made anew is made anew', async () => {
   const after = (await made(client, (one) => one !== undefined && one.metadata.uid !== metadata.uid))!;
   assert.equal(after.metadata.ownerReferences![0]!.uid, controlPlane.metadata.uid);
 });
+
+test('that of a dedicated control plane has no services that the control plane runs itself', async () => {
+  await using operator = await start();
+  const { client } = operator;
+  await classOf(client, { enabled: true, services: ['Controllers', 'scheduler', 'workloads'] });
+  const spec = { classRef: { name: 'c' }, mode: 'Dedicated' as const };
+  await client.create(ControlPlane, { metadata: { name: 'a' }, spec });
+  const { spec: registered } = (await made(client, (one) => one !== undefined))!;
+  assert.deepEqual(registered.services, ['workloads']);
+  await setClass(client, { services: ['controllers'] });
+  await made(client, (one) => one === undefined);
+});

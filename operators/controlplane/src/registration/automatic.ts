@@ -13,7 +13,7 @@ import type { ControllerOptions, Reconciler } from '@hangar/runtime';
 import { ControlPlane, ControlPlaneClass, ControlPlaneRegistration, group } from '../api/index.ts';
 import type { ClassRegistration, ControlPlaneRegistrationSpec } from '../api/index.ts';
 import { byClass } from '../control-plane/indexes.ts';
-import { canonicalServices } from './services.ts';
+import { canonicalServices, dedicatedServices } from './services.ts';
 
 /** Uses the index of `addControlPlaneController`. */
 export const automaticController = (): ControllerOptions<
@@ -74,7 +74,14 @@ async function wantedBy(client: Client, { spec }: ControlPlane): Promise<ClassRe
   if (!spec?.classRef) return undefined;
   const found = await find(client, ControlPlaneClass, { name: spec.classRef.name });
   if (!found) return 'unknown';
-  return found.spec?.registration?.enabled ? found.spec.registration : undefined;
+  const { registration } = found.spec ?? {};
+  if (!registration?.enabled) return undefined;
+  if (spec.mode !== 'Dedicated') return registration;
+  const services = canonicalServices(registration.services ?? []);
+  const others = services.filter((service) => !dedicatedServices.includes(service));
+  // Nothing is left to do for others.
+  if (services.length > 0 && others.length === 0) return undefined;
+  return { ...registration, services: others };
 }
 
 const specOf = (name: string, { services = [], mode = 'Shared' }: ClassRegistration): ControlPlaneRegistrationSpec => ({

@@ -23,6 +23,7 @@ const plane = (status: object = {}, metadata: object = {}): ControlPlane => ({
   spec: {},
   status: { endpoint: at('x'), kubeconfigSecretRef: ownSecretOf('a'), conditions: condition('True'), ...status },
 });
+const dedicated: ControlPlane = { ...plane(), spec: { mode: 'Dedicated' } };
 const endpoint = (spec: object, status: object = {}): ControlPlaneEndpoint => ({
   apiVersion: '',
   kind: '',
@@ -38,6 +39,16 @@ describe('the resolution of a registration', () => {
   const table: [title: string, found: object, reason: string, rest?: object][] = [
     ['no reference', { registration: registered({ controlPlaneRef: { name: '' } }) }, 'ControlPlaneRefMissing'],
     ['no control plane', { registration: registered({}) }, 'ControlPlaneNotFound'],
+    [
+      'a service that a dedicated control plane has itself',
+      { registration: registered({ services: ['workloads', 'controllers'] }), controlPlane: dedicated },
+      'ServiceIncluded',
+    ],
+    [
+      'other services of a dedicated control plane',
+      { registration: registered({ services: ['workloads'] }), controlPlane: dedicated, kubeconfig },
+      'Resolved',
+    ],
     ['nothing published', { controlPlane: plane({ endpoint: undefined }) }, 'EndpointPending'],
     ['an empty address', { controlPlane: plane({ endpoint: '' }) }, 'EndpointPending'],
     ['no endpoint of that name', { registration: registered(near), controlPlane: plane() }, 'EndpointPending'],

@@ -11,6 +11,7 @@ import type { ControlPlane, ControlPlaneEndpoint, ControlPlaneRegistration, Secr
 import { clusterPathOf, kubeconfigSecretName, managementNamespace } from '../api/index.ts';
 import { isAtAnyPath, isSameAddress, resolveAddresses, writtenAddress } from '../endpoint/resolve.ts';
 import type { KubeconfigFacts } from './kubeconfig.ts';
+import { dedicatedServices, hasService } from './services.ts';
 
 export interface Found {
   readonly registration: ControlPlaneRegistration;
@@ -34,6 +35,7 @@ export type Resolution =
 export type PendingReason =
   | 'ControlPlaneRefMissing'
   | 'ControlPlaneNotFound'
+  | 'ServiceIncluded'
   | 'EndpointPending'
   | 'KubeconfigPending'
   | 'ControlPlaneNotReady';
@@ -57,6 +59,14 @@ export function resolve(found: Found): Resolution {
   const name = controlPlaneOf(registration);
   if (name === '') return pending('ControlPlaneRefMissing', 'spec.controlPlaneRef.name is empty');
   if (!controlPlane) return pending('ControlPlaneNotFound', `ControlPlane "${name}" not found`);
+  const included = includedServices(registration, controlPlane);
+  if (included.length > 0) {
+    const them = included.join(' and ');
+    return pending(
+      'ServiceIncluded',
+      `ControlPlane "${name}" has mode Dedicated and runs ${them} itself: remove ${them} from spec.services`,
+    );
+  }
   const address = addressOf(found, controlPlane);
   if (typeof address !== 'string') return address;
   const secret = secretOf(registration, controlPlane);
@@ -113,6 +123,12 @@ function addressOf({ registration, endpoint, kubeconfig }: Found, controlPlane: 
   const address = resolveAddresses(endpoint, clusterPathOf(controlPlane))?.internal;
   return address ?? pending('EndpointPending', `ControlPlaneEndpoint "${endpointRef.name}" has no address yet`);
 }
+
+/** A second kube-controller-manager would work against the one of the control plane, so such a registration is never ready. */
+const includedServices = ({ spec }: ControlPlaneRegistration, controlPlane: ControlPlane): string[] =>
+  controlPlane.spec?.mode === 'Dedicated'
+    ? dedicatedServices.filter((service) => hasService(spec.services, service))
+    : [];
 
 /** Reports whether it is the operator's own, which it may rewrite. */
 export function isOwn({ name, namespace }: SecretReference, controlPlane: string): boolean {
