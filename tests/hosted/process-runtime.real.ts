@@ -8,14 +8,10 @@ import { after, before, describe, test } from 'node:test';
 import { configOfKubeconfig, connect, find } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { Deployment } from '@hangar/client/kinds/apps-v1';
-import { ConfigMap, Pod, Secret } from '@hangar/client/kinds/core-v1';
-import { findCondition } from '@hangar/runtime';
+import { Pod, Secret } from '@hangar/client/kinds/core-v1';
 import { clusterNameLabel, HostedControlPlane } from '../../operators/hosted/src/api/index.ts';
 import { until } from '../process-runtime/testing/until.ts';
 import { key, ProcessCluster } from './testing/process-cluster.ts';
-
-/** Small, so that a test can fill it. */
-const etcdQuotaBytes = 24 * 2 ** 20;
 
 describe('a HostedControlPlane as pods of the process runtime', () => {
   const opened = new AsyncDisposableStack();
@@ -32,7 +28,7 @@ describe('a HostedControlPlane as pods of the process runtime', () => {
     const fromMs = performance.now();
     await cluster.client.create(HostedControlPlane, {
       metadata: { ...key },
-      spec: { version: 'v1.36.4', replicas: 1, etcd: { args: { 'quota-backend-bytes': String(etcdQuotaBytes) } } },
+      spec: { version: 'v1.36.4', replicas: 1 },
     });
     const { status } = await cluster.ready();
     console.log(`Ready after ${((performance.now() - fromMs) / 1000).toFixed(1)} s`);
@@ -60,28 +56,6 @@ describe('a HostedControlPlane as pods of the process runtime', () => {
       return items.find(({ status }) => status?.conditions?.some(({ type }) => type === 'PodScheduled'));
     });
     assert.equal(pod.status!.conditions!.find(({ type }) => type === 'PodScheduled')!.reason, 'Unschedulable');
-  });
-
-  test('an etcd that exceeds its quota is reported with its size, and no longer when the alarm is disarmed', async () => {
-    const etcdReady = ({ status }: HostedControlPlane) => findCondition(status?.conditions, 'EtcdClusterReady');
-    const name = 'large';
-    const data = { text: 'x'.repeat(1_000_000) };
-    await inside.create(ConfigMap, { metadata: { namespace: 'default', name }, data });
-    const fill = async (): Promise<never> => {
-      for (let at = 0; ; at++) {
-        const body = { data: { text: `${at}${data.text}` } };
-        await inside.patch(ConfigMap, { namespace: 'default', name }, { type: 'merge', body });
-      }
-    };
-    await assert.rejects(fill(), /database space exceeded/);
-    const { status } = await cluster.until('the alarm is reported', (one) => etcdReady(one)?.reason === 'NoSpace');
-    const { message } = findCondition(status!.conditions, 'EtcdClusterReady')!;
-    assert.match(message, /member "demo-etcd-\d" uses \d+Mi of its quota of 24Mi/);
-    assert.match(String(status!.etcdVolumeUsage), /^\d+Mi$/);
-    assert.equal((await cluster.pods()).filter(({ metadata }) => metadata.name!.startsWith('demo-etcd-')).length, 3);
-    await cluster.freeEtcd();
-    await cluster.until('the alarm is over', (one) => etcdReady(one)?.status === 'True');
-    await inside.delete(ConfigMap, { namespace: 'default', name });
   });
 
   test('a deletion ends the components in their order, within their grace periods', async () => {

@@ -44,7 +44,7 @@ function leftoverClaim(uid: string): OpenSession {
     observe: () => Promise.resolve(observation),
     run(action, observed) {
       observation = observationOf();
-      return runAction(action, { target, observation: observed, ...context, members: new Map() });
+      return runAction(action, { target, observation: observed, ...context, clock: systemClock, members: new Map() });
     },
     close: () => {},
   });

@@ -20,8 +20,8 @@ import { Logger, systemClock } from '@hangar/core';
 import { programsByName, startProcessRuntime, storageClassName } from '@hangar/process-runtime';
 import type { ProcessRuntimeOptions } from '@hangar/process-runtime';
 import { findCondition } from '@hangar/runtime';
-import { openEtcdStore } from '@hangar/store/etcd';
 import { openEtcdMaintenance } from '@hangar/store/etcd-maintenance';
+import type { MemberStatus } from '@hangar/store/etcd-maintenance';
 import { installCrd } from '@hangar/testkit';
 import { definitions } from '../../../operators/hosted/src/api/generated/index.ts';
 import { HostedControlPlane } from '../../../operators/hosted/src/api/index.ts';
@@ -186,31 +186,20 @@ export class ProcessCluster implements AsyncDisposable {
     return Buffer.from(data?.[dataKey] ?? '', 'base64').toString();
   }
 
-  /** Compacts and defragments the etcd of the HostedControlPlane, and disarms its alarms. */
-  async freeEtcd(): Promise<void> {
+  /** Reads the state of each etcd member of the HostedControlPlane, in the order of their pods. */
+  async etcdStatuses(): Promise<readonly MemberStatus[]> {
     const { data } = await this.client.get(ConfigMap, { namespace, name: 'demo-ca-bundle' });
     const secret = 'demo-apiserver-etcd-client';
     const [cert, key] = await Promise.all(['tls.crt', 'tls.key'].map((one) => this.secret(secret, one)));
     const members = (await this.pods()).filter(({ metadata }) => metadata.name!.startsWith('demo-etcd-'));
-    const options = members.map(({ metadata, status }) => ({
-      endpoints: [`https://${status!.podIP}:2379`],
-      tls: {
-        ca: data!['etcd-ca.crt']!,
-        cert: cert!,
-        key: key!,
-        serverName: `${metadata.name}.etcd-demo.${namespace}.svc`,
-      },
-      requestTimeoutMs: 20_000,
-    }));
-    const store = await openEtcdStore(options[0]!);
-    await store.compact((await store.get('/none')).revision);
-    await store.close();
-    for (const one of options) {
-      const etcd = openEtcdMaintenance(one);
-      await etcd.defragment();
-      for (const alarm of await etcd.alarms()) await etcd.disarm(alarm);
-      etcd.close();
-    }
+    return Promise.all(
+      members.map(async ({ metadata, status }) => {
+        const serverName = `${metadata.name}.etcd-demo.${namespace}.svc`;
+        const tls = { ca: data!['etcd-ca.crt']!, cert: cert!, key: key!, serverName };
+        const etcd = openEtcdMaintenance({ endpoints: [`https://${status!.podIP}:2379`], tls });
+        return etcd.status().finally(() => etcd.close());
+      }),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -17,7 +17,6 @@ import type { Client, ClusterConfig } from '@hangar/client';
 import { ConfigMap, Namespace } from '@hangar/client/kinds/core-v1';
 import { asError, hasCode } from '@hangar/core';
 
-const namespace = 'steady';
 const intervalMs = 100;
 const retryDelayMs = 50;
 const attemptTimeoutMs = 5_000;
@@ -42,20 +41,22 @@ export interface Operation {
 
 export class SteadyClient implements AsyncDisposable {
   readonly #config: ClusterConfig;
+  readonly #namespace: string;
   readonly #operations: Operation[] = [];
   readonly #stopping = new AbortController();
   #client: Client;
   #running: Promise<void> = Promise.resolve();
   #fault: Error | undefined;
 
-  private constructor(config: ClusterConfig) {
+  private constructor(config: ClusterConfig, namespace: string) {
     this.#config = config;
+    this.#namespace = namespace;
     this.#client = this.#connect();
   }
 
-  /** `kubeconfig`: the text. Resolves after the first operation. */
-  static async start(kubeconfig: string): Promise<SteadyClient> {
-    const steady = new SteadyClient(await configOfKubeconfig(kubeconfig));
+  /** `kubeconfig`: the text. `namespace`: must not exist. Resolves after the first operation. */
+  static async start(kubeconfig: string, namespace = 'steady'): Promise<SteadyClient> {
+    const steady = new SteadyClient(await configOfKubeconfig(kubeconfig), namespace);
     await steady.#try((client) => client.create(Namespace, { metadata: { name: namespace } }));
     await steady.#operate(0);
     steady.#running = steady.#run().catch((error: unknown) => void (steady.#fault = asError(error)));
@@ -81,7 +82,7 @@ export class SteadyClient implements AsyncDisposable {
     await this.#stop();
     if (this.#fault) throw this.#fault;
     const stored = new Set<string>();
-    const list = await this.#try((client) => client.list(ConfigMap, { namespace }));
+    const list = await this.#try((client) => client.list(ConfigMap, { namespace: this.#namespace }));
     for (const { metadata, data } of list?.items ?? []) {
       if (metadata.name === nameOf(data?.['number'])) stored.add(metadata.name);
     }
@@ -115,6 +116,7 @@ export class SteadyClient implements AsyncDisposable {
   async #operate(number: number): Promise<void> {
     const fromMs = performance.now();
     const failures: string[] = [];
+    const namespace = this.#namespace;
     const metadata = { namespace, name: nameOf(number) };
     const write = (client: Client) => client.create(ConfigMap, { metadata, data: { number: String(number) } });
     await this.#try(write, failures);

@@ -5,6 +5,7 @@ import type { PodSpec, Quantity } from './containers.ts';
 /**
  * @rule "!(has(self.volumeSize) && has(self.autoGrow) && self.autoGrow)" message "autoGrow cannot be true when volumeSize is set"
  * @rule "has(self.volumeSize) || !has(self.autoGrow) || self.autoGrow" message "autoGrow cannot be false when volumeSize is not set"
+ * @rule "!has(self.volumeSize) || !has(self.volumeSizeMax)" message "volumeSizeMax cannot be set when volumeSize is set"
  * @rule "!has(oldSelf.volumeSize) || !has(self.volumeSize) ||
  *     quantity(string(self.volumeSize)).compareTo(quantity(string(oldSelf.volumeSize))) >= 0"
  *   message "volumeSize cannot be decreased"
@@ -22,8 +23,16 @@ export interface EtcdSpec extends PodSpec {
   replicas?: number;
   /** Size of the volume of each member. Defaults to 8Gi. It cannot be decreased. */
   volumeSize?: Quantity;
-  /** Whether volumes grow when they are nearly full. Defaults to true if volumeSize is not set. */
+  /**
+   * Whether volumes grow when they are nearly full: by half, up to volumeSizeMax. The storage class must allow it. Defaults to true if
+   * volumeSize is not set.
+   */
   autoGrow?: boolean;
+  /**
+   * Largest size that autoGrow gives to the volume of each member. Defaults to 20Gi: the quota of etcd derives from the size of the volume,
+   * and is at most 8Gi.
+   */
+  volumeSizeMax?: Quantity;
   /** Periodic snapshots in a bucket of an S3-compatible store. */
   backup?: EtcdBackup;
 }

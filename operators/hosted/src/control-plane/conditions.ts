@@ -145,6 +145,7 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
     ...(pass.etcdVolumeSize === undefined ? {} : { etcdVolumeSize: pass.etcdVolumeSize }),
     ...(pass.etcdVolumeUsage === undefined ? {} : { etcdVolumeUsage: pass.etcdVolumeUsage }),
     ...(pass.etcdMemberHealth === undefined ? {} : { etcdMembers: pass.etcdMemberHealth.map(memberStatus) }),
+    ...(pass.etcdLastDefragTime === undefined ? {} : { etcdLastDefragTime: pass.etcdLastDefragTime }),
     ...(spec.autoscaling && report?.status ? { autoscaling: report.status } : {}),
     ...(pass.isVersionComplete ? { version: spec.version } : {}),
     ...(isComplete(outcomes) ? { rendering: pass.renderingVersion } : {}),

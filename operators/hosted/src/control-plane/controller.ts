@@ -16,6 +16,7 @@ import { EtcdCare } from '../etcd/care.ts';
 import type { LossTimes } from '../etcd/losses.ts';
 import type { OpenSession } from '../etcd/session.ts';
 import { AutoscalingMetrics } from '../metrics/autoscaling-metrics.ts';
+import { EtcdMetrics } from '../metrics/etcd-metrics.ts';
 import { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import { tlsRouteKind } from '../gateway/kinds.ts';
 import type { ClusterObject } from '../render/index.ts';
@@ -76,7 +77,8 @@ export function addHostedController(
   const { clusterKind, clock, random } = world;
   const metrics = new HostedMetrics(manager.registry);
   const events = manager.recorder('hosted-operator').for(manager.cluster);
-  const etcdCare = new EtcdCare({ clock, open: openEtcd, events, lossTimes: etcdLossTimes });
+  const etcdMetrics = new EtcdMetrics(manager.registry);
+  const etcdCare = new EtcdCare({ clock, open: openEtcd, events, metrics: etcdMetrics, lossTimes: etcdLossTimes });
   const autoscalingMetrics = new AutoscalingMetrics(manager.registry);
   const autoscaler = new Autoscaler({ ...autoscaling, clock, random, metrics: autoscalingMetrics, events });
   const clusters: WatchesOptions<ClusterObject>[] = clusterKind ? [{ kind: clusterKind, map: controlPlanesOf }] : [];

@@ -448,7 +448,7 @@ describe('alarms of etcd', () => {
     const { status } = await untilReason(client, 'EtcdClusterReady', 'NoSpace');
     assert.match(
       findCondition(status!.conditions, 'Ready')!.message,
-      /refuses writes: member "demo-etcd-1" uses 2049Mi of its quota of 2048Mi\. Delete objects or raise quota-backend-bytes/,
+      /refuses writes: member "demo-etcd-1" uses 2049Mi of its quota of 2048Mi\. The operator removes old revisions/,
     );
     assert.equal(status!.etcdVolumeUsage, '2049Mi');
     assert.equal(findCondition(status!.conditions, 'Available')!.status, 'True');

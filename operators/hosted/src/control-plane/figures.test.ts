@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { MetricsRegistry } from '@hangar/runtime';
 import { HostedControlPlane, rotateAnnotation } from '../api/index.ts';
 import { AutoscalingMetrics } from '../metrics/autoscaling-metrics.ts';
+import { EtcdMetrics } from '../metrics/etcd-metrics.ts';
 import { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import { namespace, startTestPlatform } from '../testing/platform.ts';
 import type { RunningOperator } from '../testing/platform.ts';
@@ -134,6 +135,7 @@ test('the documentation lists exactly the metrics of the operator', () => {
   const metrics = new HostedMetrics(registry);
   metrics.remove(key);
   new AutoscalingMetrics(registry).remove(key);
+  new EtcdMetrics(registry).remove(key);
   const names = Array.from(registry.text().matchAll(/^# TYPE (\S+) /gm), ([, name]) => name!).sort();
   const page = readFileSync(new URL('../../../../docs/operations/monitoring.md', import.meta.url), 'utf8');
   const documented = Array.from(page.matchAll(/^\| `(hangar_hosted_\w+)` \|/gm), ([, name]) => name!).sort();

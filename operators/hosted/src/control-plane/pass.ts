@@ -107,6 +107,8 @@ export interface Pass {
   etcdVolumeSize?: string;
   /** Largest database of an etcd member. */
   etcdVolumeUsage?: string;
+  /** Of the operator that runs. Absent: the known time stays. */
+  etcdLastDefragTime?: string;
   /** etcd is being updated, lacks members or refuses writes: nothing else is disrupted. */
   isEtcdBusy?: boolean;
   etcdMembers?: Pick<MemberReport, 'desired' | 'ready'>;

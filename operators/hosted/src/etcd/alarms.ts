@@ -9,7 +9,7 @@ const mebibyte = 2 ** 20;
 export const inMebibytes = (bytes: number): string => `${Math.ceil(bytes / mebibyte)}Mi`;
 
 /** Undefined: no alarm is raised. */
-export function alarmFault({ alarms }: Pick<EtcdHealth, 'alarms'>): Fault | undefined {
+export function alarmFault({ alarms, space }: Pick<EtcdHealth, 'alarms' | 'space'>): Fault | undefined {
   const corrupt = alarms.filter(({ type }) => type === 'CORRUPT');
   if (corrupt.length > 0) {
     const message = `alarm CORRUPT of etcd ${members(corrupt)}: the data of members differ; replace the member, or restore a backup`;
@@ -22,9 +22,12 @@ export function alarmFault({ alarms }: Pick<EtcdHealth, 'alarms'>): Fault | unde
       ? JSON.stringify(member)
       : `${JSON.stringify(member)} uses ${inMebibytes(dbSizeBytes)}${quota}`;
   });
-  const advice =
-    'Delete objects or raise quota-backend-bytes in spec.etcd.args, then run etcdctl compact, defrag and alarm disarm in a member';
-  const message = `alarm NOSPACE of etcd, the control plane refuses writes: member ${sizes.join(', member ')}. ${advice}`;
+  const attempts = space?.attempts ?? 0;
+  const progress =
+    attempts === 0
+      ? 'The operator removes old revisions and defragments the members'
+      : `The operator removed old revisions and defragmented the members (attempts: ${attempts}), and the data still does not fit: delete objects, which still works, or raise spec.etcd.volumeSizeMax, spec.etcd.volumeSize or quota-backend-bytes in spec.etcd.args. The next attempt follows within 10 minutes`;
+  const message = `alarm NOSPACE of etcd, the control plane refuses writes: member ${sizes.join(', member ')}. ${progress}`;
   return { reason: 'NoSpace', message };
 }
 

@@ -1,18 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Logger } from '@hangar/core';
+import { MetricsRegistry } from '@hangar/runtime';
 import type { SourceContext } from '@hangar/runtime';
 import { virtualClock } from '@hangar/testkit';
 import { EtcdCare } from './care.ts';
 import type { EtcdTarget } from './session.ts';
-import { healthyMember, notMember, observationOf, observationWith } from './testing/observations.ts';
+import { EtcdMetrics } from '../metrics/etcd-metrics.ts';
+import { healthyMember, notMember, observationOf, observationWith, spaceSettings } from './testing/observations.ts';
 import type { ObservedFigures } from './testing/observations.ts';
 
 const mebibyte = 2 ** 20;
 const healthy = (dbSizeBytes: number): ObservedFigures => ({ dbSizeBytes, alarms: [] });
 const noSpace: ObservedFigures = { dbSizeBytes: 100 * mebibyte, alarms: [{ type: 'NOSPACE', member: 'demo-etcd-0' }] };
 const object = (name = 'demo', uid = 'first') => ({ namespace: 'team', name, uid });
-const target = (name = 'demo'): EtcdTarget => ({ namespace: 'team', name, hostedControlPlane: name, desired: 3 });
+const target = (name = 'demo'): EtcdTarget => ({
+  namespace: 'team',
+  name,
+  hostedControlPlane: name,
+  desired: 3,
+  space: spaceSettings,
+});
 
 function running(answer: (name: string) => ObservedFigures | undefined | Error) {
   const clock = virtualClock();
@@ -21,6 +29,7 @@ function running(answer: (name: string) => ObservedFigures | undefined | Error) 
   const monitor = new EtcdCare({
     clock,
     events: { event: () => {} },
+    metrics: new EtcdMetrics(new MetricsRegistry()),
     open: ({ name }) => ({
       observe() {
         probes.push({ name, atMs: clock.monotonicMs() - fromMs });
@@ -28,7 +37,8 @@ function running(answer: (name: string) => ObservedFigures | undefined | Error) 
         if (figures instanceof Error) return Promise.reject(figures);
         return Promise.resolve(figures && observationWith(figures));
       },
-      run: () => Promise.reject(new Error('no action is expected')),
+      // Only attempts to free space, which fail.
+      run: () => Promise.resolve(false),
       close: () => {},
     }),
   });
@@ -76,26 +86,28 @@ test('an alarm is enqueued, and its end is noticed within ten seconds', async ()
   health = noSpace;
   await it.clock.advance(60_000);
   assert.equal(it.sizeOf(), noSpace.dbSizeBytes);
-  assert.equal(it.enqueued.length, 2);
+  const before = it.enqueued.length;
+  assert.ok(before >= 2);
   health = healthy(mebibyte);
   await it.clock.advance(10_000);
   assert.equal(it.sizeOf(), health.dbSizeBytes);
-  assert.equal(it.enqueued.length, 3);
+  assert.equal(it.enqueued.length, before + 1);
 });
 
 test('an alarm stays while etcd cannot be reached, and unreachable members are asked less often', async () => {
   let health: ObservedFigures | undefined | Error = noSpace;
   await using it = running(() => health);
   it.monitor.track(object(), target());
-  await it.clock.advance(1_000);
+  await it.clock.advance(10_000);
+  const before = it.enqueued.length;
   health = undefined;
   await it.clock.advance(10_000);
   health = new Error('refused');
   await it.clock.advance(3_600_000);
   assert.equal(it.sizeOf(), noSpace.dbSizeBytes);
-  assert.equal(it.enqueued.length, 1);
+  assert.equal(it.enqueued.length, before);
   // 120 s, 240 s, 480 s, then every 600 s.
-  assert.ok(it.probes.length <= 12, `${it.probes.length} probes`);
+  assert.ok(it.probes.length <= 16, `${it.probes.length} probes`);
 });
 
 test('a hint causes a probe, at most every five seconds', async () => {
@@ -137,6 +149,7 @@ test('a control plane that is forgotten during a round gets no action', async ()
   const care = new EtcdCare({
     clock,
     events: { event: () => {} },
+    metrics: new EtcdMetrics(new MetricsRegistry()),
     open: () => ({
       async observe() {
         await observed.promise;

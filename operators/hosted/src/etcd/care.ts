@@ -14,6 +14,7 @@ import { asError, hasCode } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { ClusterEvents, RawSource, SourceContext } from '@hangar/runtime';
 import { HostedControlPlane } from '../api/index.ts';
+import type { EtcdMetrics } from '../metrics/etcd-metrics.ts';
 import { Schedule } from '../schedule.ts';
 import { eventOf } from './events.ts';
 import { healthOf } from './health.ts';
@@ -24,6 +25,10 @@ import { isCalm } from './observation.ts';
 import type { EtcdObservation } from './observation.ts';
 import { planNext } from './plan.ts';
 import type { EtcdTarget, OpenSession } from './session.ts';
+import { figuresOf } from './space/figures.ts';
+import { planSpace, spaceOf } from './space/plan-space.ts';
+import type { SpaceAction } from './space/plan-space.ts';
+import { SpaceRecord } from './space/space-record.ts';
 
 const periodMs = 60_000;
 /** While there is an alarm: its end is reported soon. */
@@ -37,6 +42,8 @@ const joinPeriodMs = 2_000;
 const periodMaxMs = 600_000;
 const spacingMs = 100;
 const concurrentMax = 8;
+/** Actions that can take minutes leave rounds for other control planes. */
+const longActionsMax = 4;
 
 /** A size that differs less than this from the published one is not published. */
 const changeBytesMin = 16 * 2 ** 20;
@@ -46,6 +53,7 @@ export interface EtcdCareOptions {
   readonly clock: Clock;
   readonly open: OpenSession;
   readonly events: Pick<ClusterEvents, 'event'>;
+  readonly metrics: Pick<EtcdMetrics, 'observe' | 'remove' | 'defragmented' | 'recovered'>;
   /** For tests. */
   readonly lossTimes?: LossTimes | undefined;
 }
@@ -64,6 +72,9 @@ interface Tracked {
   target: EtcdTarget;
   failures: number;
   losses: Losses;
+  readonly space: SpaceRecord;
+  /** The action that rewrites databases. */
+  running?: Promise<unknown> | undefined;
   health: EtcdHealth | 'pending' | undefined;
 }
 
@@ -73,6 +84,7 @@ export class EtcdCare {
   readonly #tracked = new Map<string, Tracked>();
   readonly #schedule: Schedule;
   #context: SourceContext | undefined;
+  #longActions = 0;
 
   constructor(options: EtcdCareOptions) {
     this.#options = options;
@@ -90,20 +102,40 @@ export class EtcdCare {
     }
     known?.ending.abort();
     const ending = new AbortController();
-    this.#tracked.set(id, { object, ending, target, failures: 0, losses: new Map(), health: 'pending' });
+    const space = new SpaceRecord(this.#options.clock);
+    this.#tracked.set(id, { object, ending, target, failures: 0, losses: new Map(), space, health: 'pending' });
     this.#schedule.remove(id);
     this.#schedule.add(id);
     return 'pending';
   }
 
   /** Observes soon: something else indicates a problem or a change. */
-  hint(object: Pick<TrackedObject, 'namespace' | 'name'>): void {
+  hint(object: ObjectName): void {
     const id = idOf(object);
     this.#schedule.hasten(id, hintPeriodMs(this.#tracked.get(id)));
   }
 
-  forget(object: Pick<TrackedObject, 'namespace' | 'name'>): void {
+  /** Returns the published result of a tracked object. */
+  healthOf(object: ObjectName): EtcdHealth | undefined {
+    const health = this.#tracked.get(idOf(object))?.health;
+    return typeof health === 'object' ? health : undefined;
+  }
+
+  /**
+   * Prevents defragmentations while a backup reads from a member: both would block the member. Resolves when the running one has ended.
+   * The caller must call the result when it has finished.
+   */
+  async hold(object: ObjectName): Promise<() => void> {
+    const one = this.#tracked.get(idOf(object));
+    if (!one) return () => {};
+    const release = one.space.hold();
+    await one.running;
+    return release;
+  }
+
+  forget(object: ObjectName): void {
     const id = idOf(object);
+    this.#options.metrics.remove(object);
     this.#tracked.get(id)?.ending.abort();
     this.#tracked.delete(id);
     this.#schedule.remove(id);
@@ -138,7 +170,11 @@ export class EtcdCare {
     if (signal.aborted) return periodMs;
     const isReached = observation?.listed !== undefined;
     one.failures = isReached && delayMs !== undefined ? 0 : one.failures + 1;
-    const health = observation && (isReached || observation.isDetailed) ? healthOf(observation, one.losses) : undefined;
+    const health =
+      observation && (isReached || observation.isDetailed)
+        ? { ...healthOf(observation, one.losses), space: one.space.report() }
+        : undefined;
+    this.#options.metrics.observe(one.object, figuresOf(observation, one.target.space, one.space));
     if (publish(one, health)) this.#context!.enqueue({ namespace: one.object.namespace, name: one.object.name });
     if (one.failures === 0) return delayMs!;
     // An action that etcd refuses, for example because a member has just started, is tried again sooner than an unreachable cluster.
@@ -154,7 +190,10 @@ export class EtcdCare {
     const { clock, lossTimes } = this.#options;
     const nowMs = clock.monotonicMs();
     one.losses = followLosses(one.losses, observation, nowMs);
+    one.space.observed(observation, spaceOf(observation, one.target.space));
     const action = planNext(observation, confirmedLosses(one.losses, nowMs, lossTimes));
+    const spaceAction = action ? undefined : planSpace(observation, one.target.space, one.space, nowMs);
+    if (spaceAction) return this.#manageSpace(one, session, observation, spaceAction);
     if (action) {
       const hasEffect = await session.run(action, observation);
       if (hasEffect) this.#report(one, eventOf(action));
@@ -164,6 +203,52 @@ export class EtcdCare {
     if (one.losses.size > 0) return changePeriodMs;
     if (observation.listed === undefined) return undefined;
     return observation.alarms.length > 0 ? alarmPeriodMs : isCalm(observation) ? periodMs : changePeriodMs;
+  }
+
+  async #manageSpace(
+    one: Tracked,
+    session: ReturnType<OpenSession>,
+    observation: EtcdObservation,
+    action: SpaceAction,
+  ): Promise<number> {
+    // The condition says that writes are refused before the work begins.
+    const isReported = typeof one.health === 'object' && one.health.alarms.length > 0;
+    if (action.type === 'recoverSpace' && !isReported) return actionPeriodMs;
+    if (action.type === 'growVolumes') {
+      await session.run(action, observation);
+      this.#report(one, eventOf(action));
+      return alarmPeriodMs;
+    }
+    if (this.#longActions >= longActionsMax) return changePeriodMs;
+    const isSuccess = await this.#rewrite(one, action, () => session.run(action, observation));
+    if (isSuccess) this.#report(one, eventOf(action));
+    return isSuccess ? actionPeriodMs : changePeriodMs;
+  }
+
+  /** Runs an action that rewrites databases. */
+  async #rewrite(
+    one: Tracked,
+    action: Exclude<SpaceAction, { readonly type: 'growVolumes' }>,
+    run: () => Promise<boolean>,
+  ): Promise<boolean> {
+    const { clock, metrics } = this.#options;
+    const startedMs = clock.monotonicMs();
+    let isSuccess = false;
+    this.#longActions++;
+    one.space.started(action);
+    try {
+      const running = run();
+      one.running = running.catch(() => {});
+      isSuccess = await running;
+      return isSuccess;
+    } finally {
+      this.#longActions--;
+      one.running = undefined;
+      one.space.ended(action, isSuccess);
+      const result = isSuccess ? 'success' : 'failure';
+      if (action.type === 'defragment') metrics.defragmented((clock.monotonicMs() - startedMs) / 1_000, result);
+      else metrics.recovered(result);
+    }
   }
 
   #report({ object }: Tracked, event: ReturnType<typeof eventOf>): void {
@@ -182,7 +267,9 @@ export class EtcdCare {
 const hintPeriodMs = (one: Tracked | undefined): number =>
   Math.min(periodMs, changePeriodMs * 2 ** Math.min(one?.failures ?? 0, 10));
 
-const idOf = ({ namespace, name }: Pick<TrackedObject, 'namespace' | 'name'>): string => `${namespace}/${name}`;
+type ObjectName = Pick<TrackedObject, 'namespace' | 'name'>;
+
+const idOf = ({ namespace, name }: ObjectName): string => `${namespace}/${name}`;
 
 /** Returns whether the result matters to the reconciler. One that is not published is forgotten, so that small changes add up. */
 function publish(one: Tracked, health: EtcdHealth | undefined): boolean {
@@ -199,12 +286,21 @@ function publish(one: Tracked, health: EtcdHealth | undefined): boolean {
 }
 
 function isSignificant(before: EtcdHealth, after: EtcdHealth): boolean {
-  const summary = ({ alarms, members, isQuorumLost, change }: EtcdHealth): string =>
+  const summary = ({ alarms, members, isQuorumLost, change, space }: EtcdHealth): string =>
     JSON.stringify([
       alarms.map(({ type, member }) => [type, member]),
-      members.map(({ name, id, role, isHealthy, version, revision }) => [name, id, role, isHealthy, version, revision]),
+      members.map(({ name, id, role, isHealthy, version, dataVersion, revision }) => [
+        name,
+        id,
+        role,
+        isHealthy,
+        version,
+        dataVersion,
+        revision,
+      ]),
       isQuorumLost,
       change,
+      space,
     ]);
   if (summary(before) !== summary(after)) return true;
   const difference = Math.abs(after.dbSizeBytes - before.dbSizeBytes);

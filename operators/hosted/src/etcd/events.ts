@@ -1,5 +1,6 @@
 /** Events of the actions on an etcd cluster. */
 
+import { sizeOf } from '../render/index.ts';
 import type { Action } from './plan.ts';
 
 export interface CareEvent {
@@ -36,6 +37,12 @@ export function eventOf(action: Action): CareEvent {
       return event('EtcdPodRestarted', action, `restarted Pod ${pod}`);
     case 'deleteClaim':
       return event('EtcdClaimDeleted', action, `deleted the volume of the removed etcd member ${pod}`);
+    case 'recoverSpace':
+      return event('EtcdSpaceFreed', action, 'removed old revisions, defragmented etcd and disarmed the alarm NOSPACE');
+    case 'growVolumes':
+      return event('EtcdVolumesGrow', action, `volumes of etcd grow to ${sizeOf(action.sizeBytes)}`);
+    case 'defragment':
+      return event('EtcdDefragmented', action, `defragmented etcd member ${pod}`);
     case 'clearRequest':
       return event('EtcdRequestCleared', action, 'the requested recovery of etcd is complete, or etcd has a quorum');
   }

@@ -6,6 +6,7 @@ import type { Losses } from './losses.ts';
 import { areVotersHealthy, isHealthy, isLeader } from './observation.ts';
 import type { EtcdObservation, MemberObservation } from './observation.ts';
 import { isQuorumLost } from './recovery.ts';
+import type { SpaceReport } from './space/space-record.ts';
 
 export interface EtcdAlarm {
   readonly type: AlarmType;
@@ -24,6 +25,8 @@ export interface MemberHealth {
   readonly role: EtcdMemberRole;
   readonly isHealthy: boolean;
   readonly version?: string | undefined;
+  /** Version of the format of its data. Absent: etcd before 3.6 does not report it. */
+  readonly dataVersion?: string | undefined;
   readonly dbSizeBytes?: number | undefined;
   /** Of its key-value store, while there is no quorum. */
   readonly revision?: number | undefined;
@@ -39,6 +42,8 @@ export interface EtcdHealth {
   readonly isQuorumLost: boolean;
   /** Description of changes and losses. Absent: all members are healthy and as many as desired. */
   readonly change?: string | undefined;
+  /** Absent: not determined. */
+  readonly space?: SpaceReport | undefined;
 }
 
 export function healthOf(observation: EtcdObservation, losses: Losses): EtcdHealth {
@@ -68,6 +73,7 @@ function memberHealth({ listed }: EtcdObservation, one: MemberObservation, isLos
     role: roleOf(one, listed !== undefined),
     isHealthy: isHealthy(one),
     version: status?.version,
+    dataVersion: status?.storageVersion,
     dbSizeBytes: status?.dbSizeBytes,
     revision: isLost ? status?.revision : undefined,
   };

@@ -26,6 +26,7 @@ import {
 } from './observation.ts';
 import type { EtcdObservation, MemberObservation, PodState } from './observation.ts';
 import { planRecovery } from './recovery.ts';
+import type { SpaceAction } from './space/plan-space.ts';
 
 export type Action =
   /** Changes the ConfigMap. */
@@ -53,7 +54,8 @@ export type Action =
   /** Deletes the claim of a removed member. */
   | { readonly type: 'deleteClaim'; readonly pod: string; readonly claim: string }
   /** Removes the request of a user that is complete or does not apply. */
-  | { readonly type: 'clearRequest' };
+  | { readonly type: 'clearRequest' }
+  | SpaceAction;
 
 /** Decides on the action of one concern. Undefined: it has nothing to do. `wait`: no later concern may act. */
 export type Planner = (observation: EtcdObservation, losses: Losses) => Action | 'wait' | undefined;

@@ -20,6 +20,7 @@ import type { EtcdObservation, MemberObservation, SetState } from './observation
 import type { Action } from './plan.ts';
 import { claimStateOf, podStateOf } from './pod-state.ts';
 import { runAction } from './actions/index.ts';
+import type { SpaceSettings } from './space/plan-space.ts';
 
 /** The etcd of one control plane. */
 export interface EtcdTarget {
@@ -32,6 +33,7 @@ export interface EtcdTarget {
   readonly desired: number;
   /** The pod that a user requested to recover from. */
   readonly recoverFrom?: string | undefined;
+  readonly space: SpaceSettings;
 }
 
 export interface SessionContext {
@@ -53,7 +55,7 @@ export type OpenSession = (target: EtcdTarget, context: SessionContext) => EtcdS
 
 /** `service`: members are reached by their names in the cluster. `endpoint`: by the addresses of their pods. */
 export const openSession =
-  (reach: 'service' | 'endpoint', clock: Pick<Clock, 'now'>): OpenSession =>
+  (reach: 'service' | 'endpoint', clock: Clock): OpenSession =>
   (target, context) =>
     new Session(target, context, reach, clock);
 
@@ -61,10 +63,10 @@ class Session implements EtcdSession {
   readonly #target: EtcdTarget;
   readonly #context: SessionContext;
   readonly #reach: 'service' | 'endpoint';
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Clock;
   readonly #opened = new Map<string, EtcdMaintenance>();
 
-  constructor(target: EtcdTarget, context: SessionContext, reach: 'service' | 'endpoint', clock: Pick<Clock, 'now'>) {
+  constructor(target: EtcdTarget, context: SessionContext, reach: 'service' | 'endpoint', clock: Clock) {
     this.#target = target;
     this.#context = context;
     this.#reach = reach;
@@ -87,7 +89,14 @@ class Session implements EtcdSession {
 
   run(action: Action, observation: EtcdObservation): Promise<boolean> {
     const { client, signal } = this.#context;
-    return runAction(action, { target: this.#target, observation, client, signal, members: this.#opened });
+    return runAction(action, {
+      target: this.#target,
+      observation,
+      client,
+      clock: this.#clock,
+      signal,
+      members: this.#opened,
+    });
   }
 
   close(): void {

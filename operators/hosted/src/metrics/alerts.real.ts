@@ -37,6 +37,10 @@ const scaling = (recommended: string): Series => ({
   [gauge('autoscaling_replicas', 'state="recommended"')]: recommended,
   [gauge('autoscaling_replicas', 'state="max"')]: '4x200',
 });
+const database = (size: string, inUse: string): Series => ({
+  [gauge('etcd_database_bytes', 'state="size"')]: size,
+  [gauge('etcd_database_bytes', 'state="in_use"')]: inUse,
+});
 const concurrency = 'controller_runtime_max_concurrent_reconciles{controller="hostedcontrolplane"}';
 const leads = (instance: string): string =>
   `leader_election_master_status{name="hangar-hosted-operator",instance="${instance}"}`;
@@ -101,6 +105,49 @@ const cases: Readonly<Record<string, AlertCase>> = {
     at: '121m',
     fires: { [condition('CertificatesRotating')]: '1x200' },
     quiet: [{ [condition('CertificatesRotating')]: '0x200' }, { [condition('CertificatesRotating')]: '1x100 0x100' }],
+  },
+  HostedControlPlaneEtcdNoSpace: {
+    at: '6m',
+    fires: { [gauge('blocked', 'phase="EtcdClusterReady",reason="NoSpace"')]: '1x200' },
+    quiet: [
+      { [gauge('blocked', 'phase="EtcdClusterReady",reason="MembersNotReady"')]: '1x200' },
+      { [gauge('blocked', 'phase="EtcdClusterReady",reason="NoSpace"')]: '1x3 stale' },
+    ],
+  },
+  HostedControlPlaneEtcdFullSoon: {
+    at: '31m',
+    fires: { [gauge('etcd_full_seconds')]: '80000x200' },
+    quiet: [{ [gauge('etcd_full_seconds')]: '90000x200' }, { [gauge('etcd_full_seconds')]: '80000x20 stale' }, {}],
+  },
+  HostedControlPlaneEtcdFragmented: {
+    at: '181m',
+    fires: database('300000000x200', '100000000x200'),
+    quiet: [
+      database('300000000x200', '200000000x200'),
+      database('200000000x200', '10000000x200'),
+      database('300000000x100 100000000x100', '100000000x200'),
+    ],
+  },
+  HostedControlPlaneEtcdDefragmentationFailing: {
+    at: '61m',
+    fires: { [gauge('etcd_defragmentation_failing')]: '1x200' },
+    quiet: [
+      { [gauge('etcd_defragmentation_failing')]: '0x200' },
+      { [gauge('etcd_defragmentation_failing')]: '1x30 0x200' },
+    ],
+  },
+  HostedControlPlaneEtcdMemberUnhealthy: {
+    at: '11m',
+    fires: { [gauge('etcd_member_healthy', 'member="demo-etcd-1"')]: '0x200' },
+    quiet: [
+      { [gauge('etcd_member_healthy', 'member="demo-etcd-1"')]: '1x200' },
+      { [gauge('etcd_member_healthy', 'member="demo-etcd-1"')]: '0x5 1x200' },
+    ],
+  },
+  HostedControlPlaneEtcdNoLeader: {
+    at: '3m',
+    fires: { [gauge('etcd_has_leader')]: '0x200' },
+    quiet: [{ [gauge('etcd_has_leader')]: '1x200' }, { [gauge('etcd_has_leader')]: '0 1x200' }],
   },
   HostedControlPlaneAutoscalerAtMaximum: {
     at: '31m',

@@ -5,6 +5,7 @@ import type { MetricsRegistry } from '@hangar/runtime';
 import { startTestPlatform } from '../testing/platform.ts';
 import { alertGroups, ruleGroups, runbookPage } from './alerts.ts';
 import { AutoscalingMetrics } from './autoscaling-metrics.ts';
+import { EtcdMetrics } from './etcd-metrics.ts';
 import { HostedMetrics } from './hosted-metrics.ts';
 
 const read = (file: string): string => readFileSync(new URL(`../../../../${file}`, import.meta.url), 'utf8');
@@ -35,6 +36,17 @@ function observed(registry: MetricsRegistry): void {
     },
   );
   metrics.phaseFailed('CABundleReady');
+  new EtcdMetrics(registry).observe(
+    { namespace: 'team', name: 'demo' },
+    {
+      database: { size: 1, in_use: 1, quota: 1 },
+      volumeBytes: 1,
+      secondsUntilFull: 1,
+      isHealthy: new Map([['demo-etcd-0', true]]),
+      hasLeader: true,
+      isDefragmentationFailing: false,
+    },
+  );
   const autoscaling = new AutoscalingMetrics(registry);
   autoscaling.observe({ namespace: 'team', name: 'demo' }, { replicas: { max: 1 }, unmeasured: 0 });
 }

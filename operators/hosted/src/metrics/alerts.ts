@@ -91,6 +91,59 @@ const controlPlanes: readonly Alert[] = [
   },
 ];
 
+const database = (state: string): string => gauge('etcd_database_bytes', `{state="${state}"}`);
+
+const etcd: readonly Alert[] = [
+  {
+    alert: 'HostedControlPlaneEtcdNoSpace',
+    expr: gauge('blocked', '{reason="NoSpace"}'),
+    for: '5m',
+    severity: 'critical',
+    summary: `${plane} refuses writes, because etcd has no space.`,
+    description: `The database of etcd of ${plane} exceeds its quota, or a volume is full, and the operator has not been able to free space for 5 minutes. The condition EtcdClusterReady has the cause.`,
+  },
+  {
+    alert: 'HostedControlPlaneEtcdFullSoon',
+    expr: `${gauge('etcd_full_seconds')} < ${daySeconds}`,
+    for: '30m',
+    severity: 'warning',
+    summary: `etcd of ${plane} is full within a day.`,
+    description: `At the growth of the last hours, the database of etcd of ${plane} reaches its quota in {{ $value | humanizeDuration }}. It then refuses writes.`,
+  },
+  {
+    alert: 'HostedControlPlaneEtcdFragmented',
+    expr: `${database('in_use')} < ignoring (state) 0.4 * ${database('size')} and ignoring (state) ${database('size')} > ${200 * 2 ** 20}`,
+    for: '3h',
+    severity: 'warning',
+    summary: `The database of etcd of ${plane} is fragmented.`,
+    description: `Only {{ $value | humanize1024 }}B of the largest database of etcd of ${plane} are in use. The operator defragments members earlier, so something prevents it.`,
+  },
+  {
+    alert: 'HostedControlPlaneEtcdDefragmentationFailing',
+    expr: `${gauge('etcd_defragmentation_failing')} == 1`,
+    for: '1h',
+    severity: 'warning',
+    summary: `Defragmentations of etcd of ${plane} fail.`,
+    description: `The last defragmentation of a member of etcd of ${plane} failed. The log of the operator has the error.`,
+  },
+  {
+    alert: 'HostedControlPlaneEtcdMemberUnhealthy',
+    expr: `${gauge('etcd_member_healthy')} == 0`,
+    for: '10m',
+    severity: 'warning',
+    summary: `An etcd member of ${plane} is not healthy.`,
+    description: `The member {{ $labels.member }} of ${plane} does not answer, or does not follow the leader. The loss of further members stops the control plane.`,
+  },
+  {
+    alert: 'HostedControlPlaneEtcdNoLeader',
+    expr: `${gauge('etcd_has_leader')} == 0`,
+    for: '2m',
+    severity: 'critical',
+    summary: `etcd of ${plane} has no leader.`,
+    description: `The etcd members of ${plane} that answer have not had a leader for 2 minutes. API servers reject all writes.`,
+  },
+];
+
 const autoscaling: readonly Alert[] = [
   {
     alert: 'HostedControlPlaneAutoscalerAtMaximum',
@@ -141,6 +194,7 @@ const operator: readonly Alert[] = [
 
 export const alertGroups: readonly AlertGroup[] = [
   { name: 'hangar-hosted-control-planes', alerts: controlPlanes },
+  { name: 'hangar-hosted-etcd', alerts: etcd },
   { name: 'hangar-hosted-autoscaling', alerts: autoscaling },
   { name: 'hangar-hosted-operator', alerts: operator },
 ];

@@ -1177,8 +1177,16 @@ export const definition: CustomResourceDefinition = {
                               },
                               autoGrow: {
                                 description:
-                                  'Whether volumes grow when they are nearly full. Defaults to true if volumeSize is not set.',
+                                  'Whether volumes grow when they are nearly full: by half, up to volumeSizeMax. The storage class must allow it. Defaults to true if volumeSize is not set.',
                                 type: 'boolean',
+                              },
+                              volumeSizeMax: {
+                                description:
+                                  'Largest size that autoGrow gives to the volume of each member. Defaults to 20Gi: the quota of etcd derives from the size of the volume, and is at most 8Gi.',
+                                anyOf: [{ type: 'integer' }, { type: 'string' }],
+                                'x-kubernetes-int-or-string': true,
+                                pattern:
+                                  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
                               },
                               backup: {
                                 description: 'Periodic snapshots in a bucket of an S3-compatible store.',
@@ -1250,6 +1258,10 @@ export const definition: CustomResourceDefinition = {
                               {
                                 rule: 'has(self.volumeSize) || !has(self.autoGrow) || self.autoGrow',
                                 message: 'autoGrow cannot be false when volumeSize is not set',
+                              },
+                              {
+                                rule: '!has(self.volumeSize) || !has(self.volumeSizeMax)',
+                                message: 'volumeSizeMax cannot be set when volumeSize is set',
                               },
                               {
                                 rule: '!has(oldSelf.volumeSize) || !has(self.volumeSize) || quantity(string(self.volumeSize)).compareTo(quantity(string(oldSelf.volumeSize))) >= 0',

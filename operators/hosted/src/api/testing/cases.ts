@@ -155,6 +155,12 @@ export const cases: readonly Case[] = [
   ),
   rejected('a size that is not a quantity', { etcd: { volumeSize: 'big' } }, 'spec.etcd.volumeSize'),
   rejected('a fixed size that grows', { etcd: { volumeSize: '8Gi', autoGrow: true } }, 'autoGrow cannot be true'),
+  plane('a maximum of the volumes', { spec: { version, etcd: { autoGrow: true, volumeSizeMax: '12Gi' } } }),
+  rejected(
+    'a fixed size with a maximum',
+    { etcd: { volumeSize: '8Gi', volumeSizeMax: '12Gi' } },
+    'volumeSizeMax cannot be set when volumeSize is set',
+  ),
   rejected('no size that cannot grow', { etcd: { autoGrow: false } }, 'autoGrow cannot be false'),
   rejected(
     'a schedule with a step',

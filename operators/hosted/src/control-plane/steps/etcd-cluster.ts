@@ -16,7 +16,7 @@ import type { Pass, Verdict } from '../pass.ts';
 import { memberReport } from '../rollout.ts';
 import type { MemberReport } from '../rollout.ts';
 import { closeBootstrap, membershipOf, withPods } from './etcd-membership.ts';
-import { growVolumes, withTemplateSize } from './etcd-volumes.ts';
+import { growVolumes, spaceSettings, withTemplateSize } from './etcd-volumes.ts';
 import { troubleOf } from './pods.ts';
 
 export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
@@ -63,6 +63,7 @@ function healthOf(pass: Pass, { isComplete }: MemberReport): EtcdHealth | 'pendi
     hostedControlPlane: name,
     desired: plane.spec.etcd?.replicas ?? 3,
     recoverFrom: noted?.[annotations.recoverEtcd],
+    space: spaceSettings({ ...plane, etcdCapacity: pass.etcdVolumeSize }),
   };
   const health = world.etcdCare.track({ namespace, name, uid }, target);
   const isSettled =
@@ -70,6 +71,7 @@ function healthOf(pass: Pass, { isComplete }: MemberReport): EtcdHealth | 'pendi
   if (!isComplete || !isSettled) world.etcdCare.hint({ namespace, name });
   if (typeof health === 'object') {
     pass.etcdMemberHealth = health.members;
+    if (health.space?.lastDefragTime) pass.etcdLastDefragTime = health.space.lastDefragTime;
     if (health.dbSizeBytes > 0) pass.etcdVolumeUsage = inMebibytes(health.dbSizeBytes);
   }
   return health;

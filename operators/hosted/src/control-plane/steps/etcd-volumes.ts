@@ -8,7 +8,9 @@ import { find } from '@hangar/client';
 import { StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { PersistentVolumeClaim } from '@hangar/client/kinds/core-v1';
 import { asError, hasCode } from '@hangar/core';
-import type { Rendered } from '../../render/index.ts';
+import type { SpaceSettings } from '../../etcd/space/plan-space.ts';
+import { bytesIn, etcdVolumeSizeOf, quotaArgument, quotaOf } from '../../render/index.ts';
+import type { Plane, Rendered } from '../../render/index.ts';
 import { findObject } from '../apply.ts';
 import type { Pass, Verdict } from '../pass.ts';
 
@@ -51,6 +53,22 @@ export function withTemplateSize(set: Rendered, storage: string): Rendered {
     spec: { ...claim.spec, resources: { requests: { storage } } },
   }));
   return { ...set, object: { ...object, spec: { ...object.spec!, volumeClaimTemplates } } as StatefulSet };
+}
+
+/** Default of spec.etcd.volumeSizeMax: the quota has its maximum. */
+const volumeSizeMax = '20Gi';
+
+/** Returns what the spec and the volumes allow. `plane` has the capacity of the volumes. */
+export function spaceSettings(plane: Plane): SpaceSettings {
+  const { volumeSize, volumeSizeMax: max = volumeSizeMax, args } = plane.spec.etcd ?? {};
+  const size = etcdVolumeSizeOf(plane);
+  return {
+    quotaBytes: quotaOf(plane),
+    hasDerivedQuota: args?.[quotaArgument] === undefined,
+    sizeBytes: bytesIn(size),
+    capacityBytes: bytesIn(plane.etcdCapacity ?? size),
+    ...(volumeSize === undefined ? { sizeMaxBytes: bytesIn(String(max)) } : {}),
+  };
 }
 
 /** Every rendered claim has a size. */

@@ -1,6 +1,7 @@
 /** Runs the actions that `plan.ts` decides on. Every action is safe to repeat: it names the exact object or member that it changes. */
 
 import type { Client } from '@hangar/client';
+import type { Clock } from '@hangar/core';
 import type { EtcdMaintenance } from '@hangar/store/etcd-maintenance';
 import type { EtcdObservation } from '../observation.ts';
 import type { Action } from '../plan.ts';
@@ -9,11 +10,13 @@ import { clearRequest } from './clear-request.ts';
 import { deleteClaim, emptyVolume, restartPod } from './delete-objects.ts';
 import { addLearner, moveLeader, promote, removeMember } from './change-members.ts';
 import { setMembership } from './set-membership.ts';
+import { defragment, freeSpace, growVolumes } from './space.ts';
 
 export interface ActionContext {
   readonly target: EtcdTarget;
   readonly observation: EtcdObservation;
   readonly client: Client;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Open connections, by pod. */
   readonly members: ReadonlyMap<string, EtcdMaintenance>;
@@ -45,5 +48,11 @@ export async function runAction(action: Action, context: ActionContext): Promise
       return deleteClaim(action.pod, action.claim, context);
     case 'clearRequest':
       return clearRequest(context);
+    case 'recoverSpace':
+      return freeSpace(context);
+    case 'growVolumes':
+      return growVolumes(action.sizeBytes, context);
+    case 'defragment':
+      return defragment(action.pod, context);
   }
 }

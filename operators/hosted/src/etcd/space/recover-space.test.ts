@@ -53,39 +53,39 @@ function fakeMembers({ dataBytes = 20 * mebibyte, revision = 5_000, missing = 0 
   return { etcd, calls };
 }
 
-async function recover(etcd: SpaceClient, attempt: number): Promise<RecoveryResult> {
+async function recover(etcd: SpaceClient): Promise<RecoveryResult> {
   const clock = virtualClock();
   let result: RecoveryResult | undefined;
-  const ended = recoverSpace(etcd, { clock, attempt, replicas: 3, signal: AbortSignal.timeout(10_000) });
+  const ended = recoverSpace(etcd, { clock, replicas: 3, signal: AbortSignal.timeout(10_000) });
   void ended.then((one) => (result = one));
   while (result === undefined) await clock.advance(1_000);
   return result;
 }
 
+const defragmented = ['defragment b', 'defragment c', 'defragment a'];
+
 test('old revisions are removed, members are defragmented one after the other, the leader last, then writes work again', async () => {
-  const { etcd, calls } = fakeMembers();
-  assert.deepEqual(await recover(etcd, 2), { isRecovered: true });
-  assert.deepEqual(calls, ['compact 5000', 'defragment b', 'defragment c', 'defragment a', 'disarm']);
+  const { etcd, calls } = fakeMembers({ dataBytes: mebibyte });
+  assert.deepEqual(await recover(etcd), { isRecovered: true });
+  assert.deepEqual(calls, ['compact 4000', ...defragmented, 'disarm']);
 });
 
-test('the first attempt keeps revisions, and reports that the data does not fit', async () => {
-  const { etcd, calls } = fakeMembers();
-  const result = await recover(etcd, 0);
-  assert.equal(result.isRecovered, false);
-  assert.equal(calls[0], 'compact 4000');
-  assert.ok(!calls.includes('disarm'));
+test('more revisions are removed only if the data does not fit otherwise', async () => {
+  const { etcd, calls } = fakeMembers({ dataBytes: 70 * mebibyte });
+  assert.deepEqual(await recover(etcd), { isRecovered: true });
+  assert.deepEqual(calls, ['compact 4000', 'compact 4900', 'compact 5000', ...defragmented, 'disarm']);
 });
 
 test('data that is in use is not removed: the alarm stays', async () => {
   const { etcd, calls } = fakeMembers({ dataBytes: 95 * mebibyte });
-  const result = await recover(etcd, 2);
+  const result = await recover(etcd);
   assert.deepEqual(result, { isRecovered: false, message: 'member "a": 95Mi of 100Mi are in use after compaction' });
   assert.ok(!calls.includes('disarm'));
 });
 
 test('no member is defragmented, and the alarm stays, while a member does not answer', async () => {
-  const { etcd, calls } = fakeMembers({ missing: 1 });
-  const result = await recover(etcd, 2);
+  const { etcd, calls } = fakeMembers({ missing: 1, dataBytes: mebibyte });
+  const result = await recover(etcd);
   assert.deepEqual(result, { isRecovered: false, message: '1 of 3 members do not answer' });
-  assert.deepEqual(calls, ['compact 5000']);
+  assert.deepEqual(calls, ['compact 4000']);
 });

@@ -3,7 +3,7 @@
 import { sleep } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { MemberSpace } from './member-space.ts';
-import { compactionRevision, hasRoom, nextRecoveryMember, stillFull } from './recovery.ts';
+import { canFit, compactionRevision, hasRoom, keptRevisions, nextRecoveryMember, stillFull } from './recovery.ts';
 
 /** The members of one etcd cluster. */
 export interface SpaceClient {
@@ -18,8 +18,6 @@ export interface SpaceClient {
 
 export interface RecoveryOptions {
   readonly clock: Clock;
-  /** From 0. Later attempts remove more revisions. */
-  readonly attempt: number;
   /** Number of voting members. */
   readonly replicas: number;
   readonly signal: AbortSignal;
@@ -33,13 +31,8 @@ const pollsMax = 60;
 
 /** Can be interrupted at any time: the next attempt starts from the state of the members. */
 export async function recoverSpace(etcd: SpaceClient, options: RecoveryOptions): Promise<RecoveryResult> {
-  const { replicas, attempt, signal } = options;
-  const { revision } = await etcd.observe();
-  const compacted = compactionRevision(revision, attempt);
-  if (compacted !== undefined) {
-    await etcd.compact(compacted);
-    await compactionComplete(etcd, options);
-  }
+  const { replicas, signal } = options;
+  await removeRevisions(etcd, options);
   const done = new Set<string>();
   for (;;) {
     signal.throwIfAborted();
@@ -53,6 +46,18 @@ export async function recoverSpace(etcd: SpaceClient, options: RecoveryOptions):
   if (!hasRoom(members, replicas)) return { isRecovered: false, message: stillFull(members, replicas) };
   await etcd.disarm();
   return { isRecovered: true };
+}
+
+/** Removes no more revisions than necessary. */
+async function removeRevisions(etcd: SpaceClient, options: RecoveryOptions): Promise<void> {
+  for (const kept of keptRevisions) {
+    const { members, revision } = await etcd.observe();
+    if (canFit(members)) return;
+    const compacted = compactionRevision(revision, kept);
+    if (compacted === undefined) continue;
+    await etcd.compact(compacted);
+    await compactionComplete(etcd, options);
+  }
 }
 
 /** Members remove revisions at different times: waits until no database loses pages. */

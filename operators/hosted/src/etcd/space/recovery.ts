@@ -8,8 +8,11 @@ import { inDefragmentationOrder } from './defragmentation.ts';
 import { freeShare, hasQuorumWithout } from './member-space.ts';
 import type { MemberSpace } from './member-space.ts';
 
-/** Revisions that a compaction keeps, by attempt. Clients that read an older revision list again. */
-const keptRevisions = [1_000, 100, 0];
+/**
+ * Numbers of newest revisions that a compaction keeps. A smaller one is used only if the data does not fit otherwise: clients that watch or
+ * read an older revision must list again.
+ */
+export const keptRevisions = [1_000, 100, 0] as const;
 const backOffMs = 30_000;
 const backOffMaxMs = 600_000;
 /** A database below this part of its quota has room. */
@@ -17,11 +20,13 @@ const roomShare = 0.9;
 /** A member with less free space stays as it is. */
 const freeShareMin = 0.05;
 
-/** Returns the revision to compact. Undefined: there is nothing to compact. `attempt`: from 0. */
-export function compactionRevision(newest: number, attempt: number): number | undefined {
-  const kept = keptRevisions[Math.min(attempt, keptRevisions.length - 1)]!;
-  return newest - kept > 1 ? newest - kept : undefined;
-}
+/** Returns the revision to compact. Undefined: there is nothing to compact. */
+export const compactionRevision = (newest: number, kept: number): number | undefined =>
+  newest - kept > 1 ? newest - kept : undefined;
+
+/** Whether the data has room after a defragmentation. */
+export const canFit = (members: readonly MemberSpace[]): boolean =>
+  members.every(({ dbSizeInUseBytes, quotaBytes }) => dbSizeInUseBytes < roomShare * quotaBytes);
 
 /** Returns the delay before the next attempt. */
 export const recoveryDelayMs = (attempt: number): number =>

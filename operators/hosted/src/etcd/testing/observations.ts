@@ -6,6 +6,7 @@ import { peerUrlOfPod } from '../membership.ts';
 import type { Membership } from '../membership.ts';
 import type { ClaimState, EtcdObservation, MemberObservation, PodState, SetState } from '../observation.ts';
 import type { EtcdSession } from '../session.ts';
+import type { SpaceSettings } from '../space/plan-space.ts';
 
 export const plane = { namespace: 'team', name: 'demo' };
 export const podName = (ordinal: number): string => `demo-etcd-${ordinal}`;
@@ -50,6 +51,15 @@ export const statusOf = (ordinal: number, changes: Partial<MemberStatus> = {}): 
     errors: [],
     ...changes,
   }) as MemberStatus;
+
+/** Volumes of 8Gi that may grow. */
+export const spaceSettings: SpaceSettings = {
+  quotaBytes: 3_840 * 2 ** 20,
+  hasDerivedQuota: true,
+  sizeBytes: 8 * 2 ** 30,
+  capacityBytes: 8 * 2 ** 30,
+  sizeMaxBytes: 20 * 2 ** 30,
+};
 
 /** Of a member without faults. */
 export const healthyMember = (ordinal: number): MemberObservation => ({
@@ -119,7 +129,10 @@ export function observationWith({ dbSizeBytes, alarms }: ObservedFigures): EtcdO
   const members = [0, 1, 2].map((ordinal) => {
     const { dbSizeBytes: size = dbSizeBytes, quotaBytes } =
       alarms.find(({ member }) => member === podName(ordinal)) ?? {};
-    return { ...healthyMember(ordinal), status: statusOf(ordinal, { dbSizeBytes: size, quotaBytes }) };
+    return {
+      ...healthyMember(ordinal),
+      status: statusOf(ordinal, { dbSizeBytes: size, dbSizeInUseBytes: size, quotaBytes }),
+    };
   });
   const raised = alarms.map(({ member, type }) => ({ type, member: memberId(Number(member.at(-1))) }));
   return observationOf({ members, alarms: raised });
