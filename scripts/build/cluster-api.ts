@@ -4,6 +4,8 @@
  */
 
 import { dumpYaml } from '../../packages/api/src/yaml/index.ts';
+import { definitions as backupDefinitions } from '../../operators/backup/src/api/generated/index.ts';
+import { backupRules } from '../../operators/backup/src/rbac.ts';
 import { definitions } from '../../operators/hosted/src/api/generated/index.ts';
 import { hostedWebhooks } from '../../operators/hosted/src/admission.ts';
 import {
@@ -11,6 +13,7 @@ import {
   clusterApiRules,
   electionRules,
   gatewayRules,
+  hostedBackupRules,
   hostedRules,
 } from '../../operators/hosted/src/rbac.ts';
 import { configurations } from '../../packages/runtime/src/webhooks/index.ts';
@@ -20,6 +23,8 @@ const namespace = 'capi-hosted-control-plane-system';
 const webhookService = 'capi-hosted-control-plane-webhook-service';
 const certificate = 'capi-hosted-control-plane-serving-cert';
 const certificateFolder = '/tmp/k8s-webhook-server/serving-certs';
+/** For snapshots of etcd on their way: the root file system is read-only. */
+const scratchFolder = '/scratch';
 const labels = { 'cluster.x-k8s.io/provider': 'control-plane-hosted-control-plane' };
 const selector = { ...labels, 'control-plane': 'controller-manager' };
 const ports = { metrics: 8080, health: 8081, webhook: 9443 } as const;
@@ -35,7 +40,7 @@ export interface ReleaseOptions {
 
 /** File name → text. */
 export function clusterApiFiles({ version, image }: ReleaseOptions): Map<string, string> {
-  const components = [...own(), ...definitions.map(labelled), ...operator(image)];
+  const components = [...own(), ...[...definitions, ...backupDefinitions].map(labelled), ...operator(image)];
   return new Map([
     ['metadata.yaml', dumpYaml(metadata(version) as never)],
     ['control-plane-components.yaml', components.map((one) => dumpYaml(one as never)).join('---\n')],
@@ -76,7 +81,16 @@ const own = (): Manifest[] => [
   object(
     rbac,
     'ClusterRole',
-    { rules: [...hostedRules, ...clusterApiRules, ...gatewayRules, ...certManagerRules] },
+    {
+      rules: [
+        ...hostedRules,
+        ...clusterApiRules,
+        ...gatewayRules,
+        ...certManagerRules,
+        ...backupRules,
+        ...hostedBackupRules,
+      ],
+    },
     cluster,
   ),
   object(rbac, 'ClusterRoleBinding', { roleRef: roleRef('ClusterRole'), subjects }, cluster),
@@ -187,7 +201,10 @@ const deployment = (image: string): object => ({
         },
       ],
       containers: [manager(image)],
-      volumes: [{ name: 'certificate', secret: { secretName: certificate } }],
+      volumes: [
+        { name: 'certificate', secret: { secretName: certificate } },
+        { name: 'scratch', emptyDir: {} },
+      ],
     },
   },
 });
@@ -197,10 +214,16 @@ const manager = (image: string): object => ({
   name: 'manager',
   image,
   imagePullPolicy: 'IfNotPresent',
-  args: ['hosted-operator', `--metrics-listen=0.0.0.0:${ports.metrics}`, `--health-listen=0.0.0.0:${ports.health}`],
+  args: [
+    'hosted-operator',
+    `--metrics-listen=0.0.0.0:${ports.metrics}`,
+    `--health-listen=0.0.0.0:${ports.health}`,
+    `--scratch-dir=${scratchFolder}`,
+  ],
   env: [
     { name: 'CONTROLLER_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
     { name: 'WEBHOOK_CERT_DIR', value: certificateFolder },
+    { name: 'HANGAR_IMAGE', value: image },
   ],
   ports: Object.entries(ports).map(([port, containerPort]) => ({ name: port, containerPort, protocol: 'TCP' })),
   livenessProbe: { httpGet: { path: '/healthz', port: 'health' }, periodSeconds: 10, failureThreshold: 6 },
@@ -211,5 +234,8 @@ const manager = (image: string): object => ({
     readOnlyRootFilesystem: true,
     capabilities: { drop: ['ALL'] },
   },
-  volumeMounts: [{ name: 'certificate', mountPath: certificateFolder, readOnly: true }],
+  volumeMounts: [
+    { name: 'certificate', mountPath: certificateFolder, readOnly: true },
+    { name: 'scratch', mountPath: scratchFolder },
+  ],
 });

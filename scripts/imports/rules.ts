@@ -50,7 +50,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'apps/cli': ['core', 'api', 'client', 'backup', 'controlplane-operator', 'hosted-operator'],
   'apps/console': ['core', 'api', 'client'],
   'apps/controller-manager': ['core', 'api', 'client', 'runtime', 'controllers', 'pki', 'programs'],
-  'apps/hosted-operator': ['core', 'api', 'client', 'runtime', 'hosted-operator', 'front-door'],
+  'apps/hosted-operator': ['core', 'api', 'client', 'runtime', 'hosted-operator', 'front-door', 'backup-operator'],
   'apps/platform': ['*'],
   examples: ['client', 'runtime', 'server'],
 };

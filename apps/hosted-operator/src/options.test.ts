@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
+import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { UsageError } from '@hangar/core/command-line';
 import { hostedOperatorFlags, hostedOperatorHelp, readOptions } from './options.ts';
@@ -20,6 +21,7 @@ test('the defaults are those of the documents', () => {
     reach: 'service',
     konnectivity: 'always',
     issuer: 'BuiltIn',
+    backups: { folder: undefined, scratchFolder: tmpdir(), image: undefined },
     electsLeader: true,
     controllerNamespace: undefined,
     concurrency: 10,

@@ -1,5 +1,6 @@
 /** The command line and the environment variables of `hangar hosted-operator`. */
 
+import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import {
   describeFlags,
@@ -28,6 +29,14 @@ export interface HostedOperatorProgramOptions {
   readonly konnectivity: NonNullable<HostedOperatorOptions['konnectivity']>;
   /** Issues the certificates of control planes that set no issuer. */
   readonly issuer: 'BuiltIn' | 'CertManager';
+  /** Of backups, restores and drills, if their kinds are installed. */
+  readonly backups: {
+    /** Undefined: backups are only stored in S3. */
+    readonly folder: string | undefined;
+    readonly scratchFolder: string;
+    /** Undefined: restores are refused. */
+    readonly image: string | undefined;
+  };
   readonly electsLeader: boolean;
   /** Namespace of the Lease. Undefined: that of the pod or of the kubeconfig, or kube-system. */
   readonly controllerNamespace: string | undefined;
@@ -54,6 +63,9 @@ export const hostedOperatorFlags = {
   reach: { type: 'string', default: 'service' },
   konnectivity: { type: 'string', default: 'always' },
   issuer: { type: 'string', default: 'BuiltIn' },
+  'backup-dir': text,
+  'scratch-dir': text,
+  'restore-image': text,
   'leader-elect': text,
   'leader-elect-namespace': text,
   'max-concurrent-reconciles': { type: 'string', default: '10' },
@@ -112,6 +124,23 @@ const groups: readonly HelpGroup[] = [
     ],
   },
   {
+    title: 'Backups, if the kinds of backup.hangar.dev are installed',
+    rows: [
+      [
+        '--backup-dir FOLDER',
+        'folder of backups with destination folder, with one folder for each namespace (default: only buckets of S3 stores)',
+      ],
+      [
+        '--scratch-dir FOLDER',
+        'folder for snapshots on their way, with space for the largest database of each concurrent backup (default: the temporary folder)',
+      ],
+      [
+        '--restore-image IMAGE',
+        'image with the program hangar, which runs in pods of restores: that of this operator (default: restores are refused)',
+      ],
+    ],
+  },
+  {
     title: 'Process',
     rows: [
       ['--leader-elect BOOL', 'elect a leader among several operators; the others stand by (default: true)'],
@@ -144,6 +173,7 @@ const groups: readonly HelpGroup[] = [
       ['CONTROLLER_NAMESPACE', 'same as --leader-elect-namespace'],
       ['MAX_CONCURRENT_RECONCILES', 'same as --max-concurrent-reconciles'],
       ['WEBHOOK_CERT_DIR', 'same as --webhook-cert-dir'],
+      ['HANGAR_IMAGE', 'same as --restore-image'],
       ['LOG_LEVEL, LOG_FORMAT', 'same as --log-level and --log-format'],
       ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector of traces, by OTLP over HTTP: http://HOST:4318'],
     ],
@@ -176,6 +206,7 @@ function environmentFlags(environment: Environment): Record<string, string> {
     'leader-elect-namespace': environment['CONTROLLER_NAMESPACE'],
     'max-concurrent-reconciles': environment['MAX_CONCURRENT_RECONCILES'],
     'webhook-cert-dir': environment['WEBHOOK_CERT_DIR'],
+    'restore-image': environment['HANGAR_IMAGE'],
   };
   return Object.fromEntries(Object.entries(flags).flatMap(([flag, value]) => (value ? [[flag, value]] : [])));
 }
@@ -193,6 +224,11 @@ function optionsOf(values: FlagValues<typeof hostedOperatorFlags>): HostedOperat
     reach: oneOf('reach', values['reach'], ['service', 'endpoint'] as const),
     konnectivity: oneOf('konnectivity', values['konnectivity'], ['always', 'requested'] as const),
     issuer: oneOf('issuer', values['issuer'], ['BuiltIn', 'CertManager'] as const),
+    backups: {
+      folder: folderOf(values['backup-dir']),
+      scratchFolder: folderOf(values['scratch-dir']) ?? tmpdir(),
+      image: values['restore-image'],
+    },
     electsLeader: booleanOf('leader-elect', values['leader-elect'] ?? 'true'),
     controllerNamespace: values['leader-elect-namespace'],
     concurrency: countOf('max-concurrent-reconciles', values['max-concurrent-reconciles']),
@@ -205,6 +241,8 @@ function optionsOf(values: FlagValues<typeof hostedOperatorFlags>): HostedOperat
     logging: { ...logging, format: logging.format ?? 'json' },
   };
 }
+
+const folderOf = (given: string | undefined): string | undefined => (given === undefined ? undefined : resolve(given));
 
 function frontDoorOf(values: FlagValues<typeof hostedOperatorFlags>): FrontDoorSettings | undefined {
   const domains = domainsOf('front-door-domain', values['front-door-domain']);

@@ -3,10 +3,11 @@
  * upgraded or removed later, the operator stops and starts again with the new set.
  */
 
+import { addBackupControllers } from '@hangar/backup-operator';
 import type { Client } from '@hangar/client';
 import { asError, sleep, systemClock } from '@hangar/core';
 import type { Logger } from '@hangar/core';
-import { hostedOperator, hostedWebhooks, servedApis } from '@hangar/hosted-operator';
+import { hostedOperator, hostedTarget, hostedWebhooks, servedApis } from '@hangar/hosted-operator';
 import type { ServedApis } from '@hangar/hosted-operator';
 import type { Manager } from '@hangar/runtime';
 import { certificateFolder, WebhookServer } from '@hangar/runtime/webhooks';
@@ -41,7 +42,7 @@ function managerOf({ options, management, namespace, log }: RunOptions, apis: Se
   const { electsLeader, controllerNamespace = namespace, concurrency, metrics, health } = options;
   const { serviceType, frontDoor, reach, konnectivity, issuer } = options;
   const webhooks = webhooksOf(options, log);
-  return hostedOperator({
+  const manager = hostedOperator({
     management,
     namespace: options.namespace,
     ...apis,
@@ -57,6 +58,12 @@ function managerOf({ options, management, namespace, log }: RunOptions, apis: Se
     log,
     ...(electsLeader ? { leaderElection: { namespace: controllerNamespace, name: leaseName } } : {}),
   });
+  if (apis.backups) {
+    const { folder, scratchFolder, image } = options.backups;
+    const target = hostedTarget({ client: management, reach, scratchFolder, image });
+    addBackupControllers(manager, { targets: [target], folder });
+  }
+  return manager;
 }
 
 function webhooksOf({ webhooks }: HostedOperatorProgramOptions, log: Logger): WebhookServer | undefined {

@@ -36,6 +36,7 @@ export { hostedTarget } from './backup/target.ts';
 export type { HostedTargetOptions } from './backup/target.ts';
 export { hostedOperator } from './operator.ts';
 export type { HostedOperatorOptions } from './operator.ts';
+export { hostedBackupRules } from './rbac.ts';
 export { certManagerRules, clusterApiRules, electionRules, frontDoorRules, gatewayRules, hostedRules } from './rbac.ts';
 export { servedApis } from './served-apis.ts';
 export type { ServedApis } from './served-apis.ts';

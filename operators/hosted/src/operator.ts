@@ -35,6 +35,8 @@ export interface HostedOperatorOptions {
   readonly tlsRouteVersion?: TlsRouteVersion | undefined;
   /** Whether cert-manager issues certificates. Absent: it is not installed. */
   readonly certManager?: CertManagerUse | undefined;
+  /** Whether the kinds of backup.hangar.dev are installed: `spec.etcd.backup` becomes a ControlPlaneBackupSchedule. Absent: no. */
+  readonly backups?: boolean | undefined;
   /** Type of Services of control planes that do not set one. Absent: LoadBalancer. */
   readonly serviceType?: ServiceType | undefined;
   /** Absent: `requested`. */
@@ -121,6 +123,7 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     openEtcd: options.openEtcd ?? openSession(reach, clock),
     etcdLossTimes: options.etcdLossTimes,
     autoscaling: options.autoscaling,
+    hasBackups: options.backups === true,
     ...(tlsRouteVersion ? { tlsRouteVersion } : {}),
     ...(certManager ? { certManager } : {}),
     ...(clusterApi ? { clusterKind: clusterKind(clusterApi) } : {}),

@@ -1,6 +1,7 @@
 /** The permissions that the operator requires, and no others: a test runs it with exactly these. */
 
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
+import { group as backupGroup } from '@hangar/backup-operator';
 import { clusterApiGroup, group } from './api/index.ts';
 import { certManagerGroup } from './cert-manager/kinds.ts';
 import { gatewayGroup } from './gateway/kinds.ts';
@@ -53,6 +54,17 @@ export const certManagerRules: readonly PolicyRule[] = [
     verbs: ['get', 'list', 'watch', 'create', 'patch'],
   },
   { apiGroups: [certManagerGroup], resources: ['issuers'], verbs: ['delete'] },
+];
+
+/** In addition, if the kinds of backups are installed: those of schedules, restores and drills, besides those of the backup controllers. */
+export const hostedBackupRules: readonly PolicyRule[] = [
+  { apiGroups: [group], resources: ['hostedcontrolplanes'], verbs: ['get', 'create', 'delete'] },
+  { apiGroups: [''], resources: ['pods', 'persistentvolumeclaims'], verbs: ['create'] },
+  {
+    apiGroups: [backupGroup],
+    resources: ['controlplanebackupschedules'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
 ];
 
 /** Of the front door instead of the operator, for all namespaces that have control planes. It only reads. */

@@ -1,5 +1,6 @@
-/** The optional APIs of a management cluster: Cluster API, the Gateway API and cert-manager. */
+/** The optional APIs of a management cluster: Cluster API, the Gateway API, cert-manager and the kinds of backups. */
 
+import { ControlPlaneBackupSchedule } from '@hangar/backup-operator';
 import { KindMapper } from '@hangar/client';
 import type { CallOptions, Client } from '@hangar/client';
 import { clusterApiGroup } from './api/index.ts';
@@ -16,6 +17,7 @@ export interface ServedApis {
   readonly clusterApi?: (typeof clusterVersions)[number] | undefined;
   readonly tlsRouteVersion?: TlsRouteVersion | undefined;
   readonly certManager?: 'on-request' | undefined;
+  readonly backups?: true | undefined;
 }
 
 /** Returns the newest known versions that the cluster serves, by discovery. */
@@ -26,6 +28,7 @@ export async function servedApis(client: Pick<Client, 'raw'>, options?: CallOpti
   return {
     clusterApi: clusterVersions.find((version) => served.has(`${clusterApiGroup}/${version} Cluster`)),
     tlsRouteVersion: tlsRouteVersions.find((version) => served.has(`${gatewayGroup}/${version} TLSRoute`)),
+    backups: served.has(`${ControlPlaneBackupSchedule.apiVersion} ${ControlPlaneBackupSchedule.kind}`) || undefined,
     certManager: served.has(`${Certificate.apiVersion} ${Certificate.kind}`) ? 'on-request' : undefined,
   };
 }

@@ -33,7 +33,10 @@ export interface EtcdSpec extends PodSpec {
    * and is at most 8Gi.
    */
   volumeSizeMax?: Quantity;
-  /** Periodic snapshots in a bucket of an S3-compatible store. */
+  /**
+   * Periodic snapshots in a bucket of an S3-compatible store: becomes a ControlPlaneBackupSchedule that this object owns, and that keeps the
+   * newest 30 backups. Create a ControlPlaneBackupSchedule instead for encryption, other retention, or drills.
+   */
   backup?: EtcdBackup;
 }
 

@@ -346,7 +346,7 @@ export interface HostedControlPlaneStatus {
   /**
    * Conditions: one for each phase, in order, then Ready, and those of the contract of Cluster API: Available, RollingOut, ScalingUp,
    * ScalingDown, Paused. CertificatesRotating is true while an authority or the key of service accounts is rotated. AutoscalingActive is
-   * true while the autoscaler has measurements of all API servers.
+   * true while the autoscaler has measurements of all API servers. EtcdBackupScheduled exists with spec.etcd.backup.
    *
    * @listType map
    * @listMapKey type

@@ -41,8 +41,8 @@ export interface HostedTargetOptions {
   readonly reach?: 'service' | 'endpoint' | undefined;
   /** Folder for snapshots on their way. It needs space for the largest database of each concurrent backup and restore. */
   readonly scratchFolder: string;
-  /** Image with the program `hangar`, which runs in pods of restores. */
-  readonly image: string;
+  /** Image with the program `hangar`, which runs in pods of restores. Absent: restores are refused. */
+  readonly image?: string | undefined;
   readonly renderings?: Renderings | undefined;
   readonly clock?: Clock | undefined;
   /** For tests: `hosted.restore-<write>.before` and `.after`. */
@@ -57,7 +57,7 @@ export function hostedTarget(options: HostedTargetOptions): BackupTarget {
     reach: options.reach ?? 'service',
     scratchFolder,
     clock,
-    image,
+    image: image ?? '',
     writes: new Writes(options.failpoints),
     spools: new Spools(scratchFolder),
     etcdSet: (object) => Promise.resolve(etcdSetOf(object, renderings)),
@@ -71,8 +71,8 @@ export function hostedTarget(options: HostedTargetOptions): BackupTarget {
     },
     export: (name, call) => exportPlane(world, name, call),
     summarize: (name, { signal }) => summarize(world, name, signal),
-    create: (name, call) => dropOnRefusal(world, call, () => create(world, keyOf(name), call)),
-    replace: (name, call) => dropOnRefusal(world, call, () => replace(world, keyOf(name), call)),
+    create: (name, call) => restoring(world, call, () => create(world, keyOf(name), call)),
+    replace: (name, call) => restoring(world, call, () => replace(world, keyOf(name), call)),
     delete: (name, { signal }) => deleteDrill(world, keyOf(name), signal),
   };
 }
@@ -92,11 +92,17 @@ function etcdSetOf(object: HostedControlPlane, renderings: Renderings): Stateful
 }
 
 /** A restore that cannot succeed does not keep its file. */
-async function dropOnRefusal<T>(
-  { spools }: RestoreWorld,
+async function restoring<T>(
+  { spools, image }: RestoreWorld,
   { uid }: RestoreOptions,
   restore: () => Promise<T>,
 ): Promise<T> {
+  if (image === '') {
+    throw new TargetError(
+      'Refused',
+      'the operator cannot restore: it has no image for pods of restores, set --restore-image',
+    );
+  }
   try {
     return await restore();
   } catch (error) {

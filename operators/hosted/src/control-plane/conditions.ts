@@ -10,6 +10,7 @@ import { inMebibytes } from '../etcd/alarms.ts';
 import type { MemberHealth } from '../etcd/health.ts';
 import type { Fault } from '../fault.ts';
 import type { Pass, Verdict } from './pass.ts';
+import { backupCondition, backupConditionOf } from './etcd-backup.ts';
 import { rotationCondition } from './rotation.ts';
 
 /** The phases in their order. */
@@ -124,6 +125,7 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
     ...contractConditions(pass),
     ...(pass.authorities ? [rotationCondition(pass, isComplete(outcomes))] : []),
     ...(report && spec.autoscaling ? [conditionOf(report)] : []),
+    ...(pass.etcdBackup ? [backupConditionOf(pass.etcdBackup)] : []),
   ];
   const conditions = said.map((one) => ({ ...one, message: bounded(one.message), observedGeneration }));
   const isInitialized = before.initialization?.controlPlaneInitialized === true || (apiServer?.ready ?? 0) > 0;
@@ -146,17 +148,21 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
     ...(pass.etcdVolumeUsage === undefined ? {} : { etcdVolumeUsage: pass.etcdVolumeUsage }),
     ...(pass.etcdMemberHealth === undefined ? {} : { etcdMembers: pass.etcdMemberHealth.map(memberStatus) }),
     ...(pass.etcdLastDefragTime === undefined ? {} : { etcdLastDefragTime: pass.etcdLastDefragTime }),
+    ...(pass.etcdBackup?.lastTime === undefined ? {} : { etcdLastBackupTime: pass.etcdBackup.lastTime }),
+    ...(pass.etcdBackup?.nextTime === undefined ? {} : { etcdNextBackupTime: pass.etcdBackup.nextTime }),
     ...(spec.autoscaling && report?.status ? { autoscaling: report.status } : {}),
     ...(pass.isVersionComplete ? { version: spec.version } : {}),
     ...(isComplete(outcomes) ? { rendering: pass.renderingVersion } : {}),
     externalManagedControlPlane: true,
     observedGeneration,
-    conditions: setConditions(
-      spec.autoscaling ? before.conditions : removeCondition(before.conditions, autoscalingCondition),
-      conditions,
-      world.clock,
-    ),
+    conditions: setConditions(keptConditions(pass, before.conditions), conditions, world.clock),
   };
+}
+
+/** Without the conditions of features that the spec no longer has. */
+function keptConditions({ plane: { spec } }: Pass, known: readonly Condition[] | undefined): readonly Condition[] {
+  const withAutoscaling = spec.autoscaling ? known : removeCondition(known, autoscalingCondition);
+  return (spec.etcd?.backup ? withAutoscaling : removeCondition(withAutoscaling, backupCondition)) ?? [];
 }
 
 const memberStatus = ({
@@ -179,12 +185,13 @@ const memberStatus = ({
 
 /** The known status, without fields that no longer apply. */
 function stillValid({ hostedControlPlane: { status = {}, spec }, route }: Pass): HostedControlPlaneStatus {
-  const { frontDoor, autoscaling, ...rest } = status;
+  const { frontDoor, autoscaling, etcdNextBackupTime, ...rest } = status;
   const next = route ?? frontDoor ?? 'none';
   return {
     ...rest,
     ...(next === 'none' ? {} : { frontDoor: next }),
     ...(spec.autoscaling && autoscaling ? { autoscaling } : {}),
+    ...(spec.etcd?.backup && etcdNextBackupTime !== undefined ? { etcdNextBackupTime } : {}),
   };
 }
 

@@ -5,6 +5,7 @@ import { ConfigMap, Secret, Service } from '@hangar/client/kinds/core-v1';
 import { NetworkPolicy } from '@hangar/client/kinds/networking-v1';
 import { PodDisruptionBudget } from '@hangar/client/kinds/policy-v1';
 import type { ApiObject, Kind } from '@hangar/client';
+import { ControlPlaneBackupSchedule } from '@hangar/backup-operator';
 import { kindOptions } from '@hangar/runtime';
 import type { KindOptions, Manager, Predicate, RequestLike, WatchesOptions } from '@hangar/runtime';
 import { isDeepStrictEqual } from 'node:util';
@@ -28,7 +29,7 @@ import { hostedControlPlaneReconciler } from './reconcile.ts';
 const owned = [Service, Secret, ConfigMap, Deployment, StatefulSet, PodDisruptionBudget, NetworkPolicy] as const;
 
 /** The APIs of other projects that the management cluster serves. */
-export type OptionalApis = Pick<World, 'tlsRouteVersion' | 'certManager'>;
+export type OptionalApis = Pick<World, 'tlsRouteVersion' | 'certManager' | 'hasBackups'>;
 
 /** The kinds of the objects of a control plane. */
 const ownedKinds = ({ tlsRouteVersion: version, certManager }: OptionalApis): readonly Kind<ApiObject>[] =>
@@ -85,7 +86,8 @@ export function addHostedController(
   manager.controller<HostedControlPlane, ApiObject[], ClusterObject[]>({
     name: 'hostedcontrolplane',
     for: { kind: HostedControlPlane, where: notStatusAlone },
-    owns: ownedKinds(world) as never,
+    // Schedules of users are in the cache as well: the controllers of backups read it.
+    owns: [...ownedKinds(world), ...(world.hasBackups ? [ControlPlaneBackupSchedule] : [])] as never,
     watches: clusters as never,
     sources: [etcdCare.source, autoscaler.source],
     reconcile: hostedControlPlaneReconciler({ ...world, events, metrics, etcdCare, autoscaler }),

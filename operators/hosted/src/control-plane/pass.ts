@@ -15,6 +15,7 @@ import type { Autoscaler } from '../autoscaling/autoscaler.ts';
 import type { HostedMetrics } from '../metrics/hosted-metrics.ts';
 import type { Signer, SignerName } from '../pki/signer.ts';
 import type { ClusterObject, KonnectivityPolicy, Plane, Rendering, Renderings } from '../render/index.ts';
+import type { EtcdBackupReport } from './etcd-backup.ts';
 import type { DeploymentReport, MemberReport } from './rollout.ts';
 import type { Writes } from './writes.ts';
 
@@ -54,6 +55,8 @@ export interface World {
   readonly certManager?: CertManagerUse | undefined;
   /** The kind Cluster of Cluster API. Absent: Cluster API is not installed. */
   readonly clusterKind?: Kind<ClusterObject> | undefined;
+  /** Whether the kinds of backup.hangar.dev are installed. */
+  readonly hasBackups?: boolean | undefined;
 }
 
 /** The authorities of a control plane and the key of service accounts, with their private keys. */
@@ -116,6 +119,8 @@ export interface Pass {
   etcdMemberHealth?: readonly MemberHealth[];
   /** Number of recoveries of etcd from a surviving member: API servers restart after each. */
   etcdRecoveries?: number;
+  /** Absent: the spec has no backups, or the pass did not reach them, so the known status stays. */
+  etcdBackup?: EtcdBackupReport;
   apiServer?: DeploymentReport;
   /** All components have the version of the spec. */
   isVersionComplete?: boolean;

@@ -17,6 +17,7 @@ import { clusterOf, nameOf } from './cluster.ts';
 import { isComplete, statusAfter, statusWithout } from './conditions.ts';
 import type { Phase } from './conditions.ts';
 import { deleteInOrder } from './deletion.ts';
+import { etcdBackup } from './etcd-backup.ts';
 import { figuresOf, secondsToReady } from './figures.ts';
 import type { Pass, Verdict, World } from './pass.ts';
 import { advanceRotations } from './rotation.ts';
@@ -164,6 +165,7 @@ async function runSteps(pass: Pass, outcomes: Map<Phase, Verdict | undefined>): 
       metrics.phaseTook(phase, (clock.monotonicMs() - startedMs) / 1_000);
     }
   }
+  await etcdBackup(pass);
   if (isComplete(outcomes)) await advanceRotations(pass);
 }
 

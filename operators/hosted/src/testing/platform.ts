@@ -3,6 +3,7 @@
  * of every control plane. The operator can be stopped and started again; its requests are counted.
  */
 
+import { definitions as backupDefinitions } from '@hangar/backup-operator';
 import { RestClient } from '@hangar/client';
 import type { Client, HttpTransport } from '@hangar/client';
 import { Namespace } from '@hangar/client/kinds/core-v1';
@@ -48,7 +49,14 @@ export interface RunningOperator {
 
 export interface TestPlatformOptions extends Pick<
   HostedOperatorOptions,
-  'serviceType' | 'clusterApi' | 'tlsRouteVersion' | 'certManager' | 'frontDoor' | 'renderings' | 'autoscaling'
+  | 'serviceType'
+  | 'clusterApi'
+  | 'tlsRouteVersion'
+  | 'certManager'
+  | 'frontDoor'
+  | 'renderings'
+  | 'autoscaling'
+  | 'backups'
 > {
   readonly clock?: Clock;
 }
@@ -72,7 +80,8 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
   await using opened = new AsyncDisposableStack();
   const management = opened.use(await startTestCluster({ clock }));
   const tenant = opened.use(await startTenantDouble({ clock }));
-  for (const definition of definitions) await installCrd(management.client, definition);
+  const kinds = options.backups ? [...definitions, ...backupDefinitions] : definitions;
+  for (const definition of kinds) await installCrd(management.client, definition);
   await management.client.create(Namespace, { metadata: { name: namespace } });
   const workloads = workloadDouble(management.client);
   opened.defer(() => workloads.stop());
@@ -101,6 +110,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       frontDoor,
       renderings,
       autoscaling,
+      backups: options.backups,
       clock,
       random,
       log: silent,

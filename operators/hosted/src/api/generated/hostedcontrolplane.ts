@@ -1155,7 +1155,8 @@ export const definition: CustomResourceDefinition = {
                           '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
                       },
                       backup: {
-                        description: 'Periodic snapshots in a bucket of an S3-compatible store.',
+                        description:
+                          'Periodic snapshots in a bucket of an S3-compatible store: becomes a ControlPlaneBackupSchedule that this object owns, and that keeps the newest 30 backups. Create a ControlPlaneBackupSchedule instead for encryption, other retention, or drills.',
                         type: 'object',
                         required: ['schedule', 'secret'],
                         properties: {
@@ -1672,7 +1673,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   conditions: {
                     description:
-                      'Conditions: one for each phase, in order, then Ready, and those of the contract of Cluster API: Available, RollingOut, ScalingUp, ScalingDown, Paused. CertificatesRotating is true while an authority or the key of service accounts is rotated. AutoscalingActive is true while the autoscaler has measurements of all API servers.',
+                      'Conditions: one for each phase, in order, then Ready, and those of the contract of Cluster API: Available, RollingOut, ScalingUp, ScalingDown, Paused. CertificatesRotating is true while an authority or the key of service accounts is rotated. AutoscalingActive is true while the autoscaler has measurements of all API servers. EtcdBackupScheduled exists with spec.etcd.backup.',
                     type: 'array',
                     items: {
                       type: 'object',

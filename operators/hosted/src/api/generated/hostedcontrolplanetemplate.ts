@@ -1189,7 +1189,8 @@ export const definition: CustomResourceDefinition = {
                                   '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
                               },
                               backup: {
-                                description: 'Periodic snapshots in a bucket of an S3-compatible store.',
+                                description:
+                                  'Periodic snapshots in a bucket of an S3-compatible store: becomes a ControlPlaneBackupSchedule that this object owns, and that keeps the newest 30 backups. Create a ControlPlaneBackupSchedule instead for encryption, other retention, or drills.',
                                 type: 'object',
                                 required: ['schedule', 'secret'],
                                 properties: {
