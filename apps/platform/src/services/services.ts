@@ -57,9 +57,10 @@ export function startServices({ inside, log, electsLeader, demoFile, backup, hos
   const controllers = controllersService(worldOf('controllers'));
   const demo =
     demoFile === undefined ? undefined : demoService({ inside, log, demoFile, installed: installed.promise });
-  const hostedPart = hosted?.module.hostedServices(worldOf, hosted.settings);
+  const hostedPart = hosted?.module.hostedServices(worldOf, { ...hosted.settings, hasBackups: backup !== undefined });
   const hostedServices = hostedPart?.services ?? [];
-  const backups = backup ? [backupService({ ...worldOf('backup-operator'), options: backup })] : [];
+  const targets = hostedPart?.backupTargets;
+  const backups = backup ? [backupService({ ...worldOf('backup-operator'), options: backup, targets })] : [];
   for (const { name } of [operator, ...backups, ...hostedServices, controllers]) {
     inside.addCheck({ name, isAdvisory: true, check: () => supervisor.problem(name) });
   }

@@ -37,7 +37,10 @@ export interface InstalledProgram {
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64' };
 const platform = `linux-${architectures[process.arch] ?? process.arch}`;
 
-/** Installs the program that has the name of the image. Rejects with `ErrImagePull`. */
+/** Further programs of an image. Restores of etcd use etcdutl. */
+const companions: Readonly<Record<string, readonly string[]>> = { etcd: ['etcdutl'] };
+
+/** Installs the program that has the name of the image, and its companions if the image has them. Rejects with `ErrImagePull`. */
 export async function installProgram(image: string, options: InstallOptions): Promise<InstalledProgram> {
   const { tools, registry, clock, random, isInsecure } = options;
   const wanted = registry === undefined ? image : `${registry}${image.slice(image.indexOf('/'))}`;
@@ -50,13 +53,18 @@ export async function installProgram(image: string, options: InstallOptions): Pr
   const cacheFolder = await mkdtemp(join(tools, '.pull-'));
   try {
     const source = imagesFromRegistries({ clock, random, cacheFolder, isInsecure: () => isInsecure });
-    const found = (await source(wanted, reference))?.executable(name);
+    const pulled = await source(wanted, reference);
+    const found = pulled?.executable(name);
     if (!found) throw failed(`image ${wanted} has no program ${name}`);
     const partial = join(cacheFolder, uuid(random));
     await copyFile(found.path, partial);
     await chmod(partial, 0o755);
     await check(partial, { image: wanted, name, tag });
     await mkdir(dirname(path), { recursive: true });
+    for (const companion of companions[name] ?? []) {
+      const beside = pulled?.executable(companion);
+      if (beside) await copyFile(beside.path, join(dirname(path), companion));
+    }
     await rename(partial, path);
     return { name, path, isNew: true };
   } finally {

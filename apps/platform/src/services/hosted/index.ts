@@ -3,10 +3,16 @@
  * --hosted.
  */
 
+import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { BackupTarget } from '@hangar/backup-operator';
+import type { Client } from '@hangar/client';
+import { hostedTarget } from '@hangar/hosted-operator';
 import type { ServiceWorld } from '../service-world.ts';
 import type { SupervisedService } from '../supervise.ts';
 import { hostedOperatorService } from './hosted-operator.ts';
+import { ownImage } from './own-program.ts';
 import { processNodeService } from './process-node.ts';
 import type { Programs } from './programs.ts';
 import { frontDoorService, settingsOf } from './front-door.ts';
@@ -18,6 +24,8 @@ export interface HostedSettings {
   readonly programs: Programs;
   /** Absent: hosted control planes have separate ports. */
   readonly frontDoor?: FrontDoorListen | undefined;
+  /** Whether this server makes backups. */
+  readonly hasBackups?: boolean | undefined;
 }
 
 export interface HostedServices {
@@ -25,11 +33,13 @@ export interface HostedServices {
   readonly services: readonly SupervisedService[];
   /** Resolves when the kinds are served. */
   readonly installed: Promise<void>;
+  /** Hosted control planes as a target of backups. */
+  readonly backupTargets: (management: Client) => Promise<readonly BackupTarget[]>;
 }
 
 export function hostedServices(
   worldOf: (name: string) => ServiceWorld,
-  { folder, programs, frontDoor }: HostedSettings,
+  { folder, programs, frontDoor, hasBackups }: HostedSettings,
 ): HostedServices {
   const [ready, installed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const node = worldOf('process-node');
@@ -40,6 +50,7 @@ export function hostedServices(
     nodeReady: ready.promise,
     onInstalled: installed.resolve,
     frontDoor: frontDoor && settingsOf(frontDoor),
+    hasBackups,
   };
   const door = frontDoor && { ...worldOf('front-door'), listen: frontDoor, installed: installed.promise };
   return {
@@ -49,5 +60,12 @@ export function hostedServices(
       processNodeService({ ...node, nodeName, folder, programs, onReady: ready.resolve }),
     ],
     installed: installed.promise,
+    backupTargets: (management) => hostedTargets(management, folder),
   };
+}
+
+async function hostedTargets(management: Client, folder: string): Promise<readonly BackupTarget[]> {
+  const scratchFolder = join(folder, 'snapshots');
+  await mkdir(scratchFolder, { recursive: true, mode: 0o700 });
+  return [hostedTarget({ client: management, reach: 'endpoint', scratchFolder, image: ownImage })];
 }

@@ -11,6 +11,7 @@ import { insideClients } from '../clients.ts';
 import type { ServiceWorld } from '../service-world.ts';
 import type { SupervisedService } from '../supervise.ts';
 import type { Programs } from './programs.ts';
+import { ownProgram } from './own-program.ts';
 import { ensureSystemPods } from './system-pods.ts';
 
 export interface ProcessNodeWorld extends ServiceWorld {
@@ -38,7 +39,7 @@ export const processNodeService = (world: ProcessNodeWorld): SupervisedService =
         nodeName,
         folder,
         hostIP,
-        images: [programs.source],
+        images: [await ownProgram(folder), programs.source],
         // Pods of hosted control planes have no tolerations.
         taints: [],
         // The only node.

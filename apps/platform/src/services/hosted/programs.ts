@@ -72,7 +72,8 @@ export class Programs {
     const { name, tag = '' } = reference;
     const paths = this.#paths(name);
     if (paths.length === 0) return undefined;
-    if (!name.startsWith('kube-')) return programsByName({ [name]: paths[0]! })(image, reference);
+    if (!name.startsWith('kube-'))
+      return programsByName({ [name]: paths[0]!, ...this.#besides(name) })(image, reference);
     const versions = await Promise.all(paths.map((path) => this.#versionOf(path)));
     const at = versions.indexOf(tag);
     if (at !== -1) return programsByName({ [name]: paths[at]! })(image, reference);
@@ -82,6 +83,12 @@ export class Programs {
       `the program ${name} of this machine has version ${found || 'unknown'}, but the image needs ${tag}: "hangar tools get ${tag}" installs it`,
     );
   };
+
+  /** The image of etcd has etcdutl, which restores use. */
+  #besides(name: string): Record<string, string> {
+    const [etcdutl] = name === 'etcd' ? this.#paths('etcdutl') : [];
+    return etcdutl === undefined ? {} : { etcdutl };
+  }
 
   #paths(name: string): string[] {
     const { folders, env } = this.#options;
