@@ -347,9 +347,14 @@ describe('life cycle of a pod', { concurrency: true }, () => {
     const volume = { name: claim.spec!.volumeName! };
     // The cluster of the test runs no controllers, which would remove the finalizers of unused objects.
     const removeFinalizers = { type: 'merge', body: { metadata: { finalizers: null } } } as const;
-    await ground.client.patch(PersistentVolume, volume, removeFinalizers);
     await ground.client.patch(PersistentVolumeClaim, key('data'), removeFinalizers);
     await ground.client.delete(PersistentVolumeClaim, key('data'));
+    // Otherwise the controller of the finalizer keeps the volume.
+    await until('the volume is released', async () => {
+      const { metadata, status } = await ground.client.get(PersistentVolume, volume);
+      return metadata.deletionTimestamp !== undefined && status?.phase === 'Released';
+    });
+    await ground.client.patch(PersistentVolume, volume, removeFinalizers);
     await until('the volume is deleted', async () => !(await find(ground.client, PersistentVolume, volume)));
   });
 });

@@ -113,7 +113,18 @@ export class Claims {
     const folder = spec.hostPath?.path ?? spec.local?.path ?? '';
     // Only folders that the runtime created are removed.
     if (folder.startsWith(`${this.#options.folder}/`)) await rm(folder, { recursive: true, force: true });
-    await client.delete(PersistentVolume, { name: metadata.name! });
+    const key = { name: metadata.name! };
+    if (volume.status?.phase !== 'Released') {
+      // The protection of a volume ends when it is no longer bound.
+      await client.status.patch(PersistentVolume, key, { type: 'merge', body: { status: { phase: 'Released' } } });
+    }
+    if (metadata.deletionTimestamp !== undefined) return;
+    try {
+      await client.delete(PersistentVolume, key);
+    } catch (error) {
+      // The event of the new phase was handled first.
+      if (!hasCode(error, 'NotFound')) throw error;
+    }
     log.info('deleted the folder of a released claim', { volume: metadata.name, claim: `${namespace}/${name}` });
   }
 
