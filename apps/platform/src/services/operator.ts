@@ -1,6 +1,7 @@
 /** Runs the operator of control planes in this process: its management plane and the host of its tenants are this server. */
 
 import { controlPlaneOperator, installDefinitions, pathHost } from '@hangar/controlplane-operator';
+import type { DedicatedPlatform } from '@hangar/controlplane-operator';
 import { systemClock, systemRandom } from '@hangar/core';
 import { addonChanges } from './addon-changes.ts';
 import { insideClients } from './clients.ts';
@@ -12,6 +13,8 @@ import type { SupervisedService } from './supervise.ts';
 export interface OperatorServiceWorld extends ServiceWorld {
   /** Called by every run when the kinds are served. */
   readonly onInstalled: () => void;
+  /** Defaults of dedicated control planes. Absent: those of the operator. */
+  readonly dedicated?: Partial<DedicatedPlatform> | undefined;
 }
 
 export const operatorService = ({
@@ -20,6 +23,7 @@ export const operatorService = ({
   electsLeader,
   tellMetrics,
   onInstalled,
+  dedicated,
 }: OperatorServiceWorld): SupervisedService => ({
   name: 'operator',
   async run(signal, running) {
@@ -40,6 +44,7 @@ export const operatorService = ({
       const manager = controlPlaneOperator({
         management: clients.root,
         host,
+        dedicated,
         metrics: false,
         health: false,
         clock: systemClock,

@@ -53,7 +53,8 @@ export function startServices({ inside, log, electsLeader, demoFile, backup, hos
     tellMetrics: (text: () => string) => void texts.set(name, text),
   });
   const installed = Promise.withResolvers<void>();
-  const operator = operatorService({ ...worldOf('operator'), onInstalled: installed.resolve });
+  const dedicated = hosted && hosted.module.dedicatedDefaults(hosted.settings);
+  const operator = operatorService({ ...worldOf('operator'), onInstalled: installed.resolve, dedicated });
   const controllers = controllersService(worldOf('controllers'));
   const demo =
     demoFile === undefined ? undefined : demoService({ inside, log, demoFile, installed: installed.promise });

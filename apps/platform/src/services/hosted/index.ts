@@ -6,8 +6,10 @@
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { release } from '@hangar/api';
 import type { BackupTarget } from '@hangar/backup-operator';
 import type { Client } from '@hangar/client';
+import type { DedicatedPlatform } from '@hangar/controlplane-operator';
 import { hostedTarget } from '@hangar/hosted-operator';
 import type { ServiceWorld } from '../service-world.ts';
 import type { SupervisedService } from '../supervise.ts';
@@ -36,6 +38,12 @@ export interface HostedServices {
   /** Hosted control planes as a target of backups. */
   readonly backupTargets: (management: Client) => Promise<readonly BackupTarget[]>;
 }
+
+/** Dedicated control planes that set no version run the newest one of this machine, with one API server: there is one node. */
+export const dedicatedDefaults = ({ programs }: Pick<HostedSettings, 'programs'>): Partial<DedicatedPlatform> => ({
+  version: async () => (await programs.newestVersion()) ?? `v${release}`,
+  replicas: 1,
+});
 
 export function hostedServices(
   worldOf: (name: string) => ServiceWorld,

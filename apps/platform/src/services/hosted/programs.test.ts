@@ -55,6 +55,18 @@ test('an image stands for the program that reports its version, in the order of 
   assert.equal(await pathOf(first, 'v1.36.4'), given);
 });
 
+test('the newest version is one that all programs of Kubernetes have', async () => {
+  using place = machine();
+  const programs = new Programs({ folders: [], env: place.env('path'), homeFolder: place.folder });
+  assert.equal(await programs.newestVersion(), undefined);
+  for (const name of componentPrograms) {
+    place.add(`tools/${name}/v1.9.0-linux-amd64/${name}`, 'v1.9.0');
+    place.add(`tools/${name}/v1.35.2-linux-amd64/${name}`, 'v1.35.2');
+  }
+  place.add('path/kube-apiserver', 'v1.36.4');
+  assert.equal(await programs.newestVersion(), 'v1.35.2');
+});
+
 test('a program of another version is not run, and the error has the versions of this machine', async () => {
   using place = machine();
   place.add('path/kube-apiserver', 'v1.36.4');

@@ -21,6 +21,8 @@ const versionTimeoutMs = 30_000;
 /** The programs of a hosted control plane. */
 export const componentPrograms = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
+const kubernetesPrograms = componentPrograms.filter((name) => name.startsWith('kube-'));
+
 /** Programs with another name than that of their image. */
 const otherNames: Readonly<Record<string, string>> = { 'proxy-server': 'konnectivity-server' };
 
@@ -67,6 +69,13 @@ export class Programs {
     return `registry.k8s.io/${name}:${version}`;
   }
 
+  /** Returns the newest version of Kubernetes of which this machine has all programs. Undefined: there is none. */
+  async newestVersion(): Promise<string | undefined> {
+    const ofAll = await Promise.all(kubernetesPrograms.map((name) => this.#versionsOf(name)));
+    const common = ofAll.reduce((known, versions) => known.filter((version) => versions.includes(version)));
+    return common.toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }))[0];
+  }
+
   /** Rejects with `ErrImagePull` if the machine has the program, but not with the version of the image. */
   readonly source: ImageSource = async (image, reference) => {
     const { name, tag = '' } = reference;
@@ -77,7 +86,7 @@ export class Programs {
     const versions = await Promise.all(paths.map((path) => this.#versionOf(path)));
     const at = versions.indexOf(tag);
     if (at !== -1) return programsByName({ [name]: paths[at]! })(image, reference);
-    const found = [...new Set(versions.filter((version) => version !== undefined))].join(', ');
+    const found = (await this.#versionsOf(name)).join(', ');
     throw new ProcessRuntimeError(
       'ErrImagePull',
       `the program ${name} of this machine has version ${found || 'unknown'}, but the image needs ${tag}: "hangar tools get ${tag}" installs it`,
@@ -88,6 +97,11 @@ export class Programs {
   #besides(name: string): Record<string, string> {
     const [etcdutl] = name === 'etcd' ? this.#paths('etcdutl') : [];
     return etcdutl === undefined ? {} : { etcdutl };
+  }
+
+  async #versionsOf(name: string): Promise<string[]> {
+    const versions = await Promise.all(this.#paths(name).map((path) => this.#versionOf(path)));
+    return [...new Set(versions.filter((version) => version !== undefined))];
   }
 
   #paths(name: string): string[] {
