@@ -29,6 +29,7 @@ export interface ControlPlaneObject extends ApiObject {
     endpointPolicy?: { hostname?: string };
     deletionPolicy?: 'Retain' | 'Destroy';
     virtual?: { clusterPath?: string; nodes?: NodesSettings };
+    dedicated?: { version?: string };
   };
   status?: {
     endpoint?: string;
@@ -190,6 +191,12 @@ export const conditionOf = (
   object: { readonly status?: { readonly conditions?: readonly Condition[] } },
   type: string,
 ): Condition | undefined => object.status?.conditions?.find((one) => one.type === type);
+
+export const isDedicated = ({ spec }: ControlPlaneObject): boolean => spec?.mode === 'Dedicated';
+
+/** The namespace with the HostedControlPlane of a dedicated control plane, whose name is short. */
+export const managementNamespace = ({ metadata, status }: ControlPlaneObject): string =>
+  status?.kubeconfigSecretRef?.namespace ?? `kplane-cp-${metadata.name}`;
 
 /** Name of the Tenant that holds the data of a virtual control plane. */
 export const clusterPathOf = ({ metadata, spec }: ControlPlaneObject): string =>

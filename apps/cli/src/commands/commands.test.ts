@@ -207,6 +207,36 @@ describe('create', () => {
 });
 
 describe('create with nodes', () => {
+  test('creates a dedicated control plane, whose deletion policy is explicit', async () => {
+    await using world = await openTestWorld();
+    const args = ['--mode', 'dedicated', '--kubernetes-version', '1.35.0', '--no-wait'];
+    assert.equal((await world.run('create', 'big', ...args)).code, 0);
+    const { spec } = await world.client.get(ControlPlane, { name: 'big' });
+    assert.deepEqual(spec, { mode: 'Dedicated', deletionPolicy: 'Destroy', dedicated: { version: 'v1.35.0' } });
+    const described = await world.run('describe', 'big');
+    assert.match(described.out, /^Hosted: +<none>$/m);
+    assert.doesNotMatch(described.out, /^Path:|^Tenant:/m);
+    const { err } = await world.run('suspend', 'big');
+    assert.match(err, /mode Dedicated: the command supports only mode Virtual/);
+  });
+
+  for (const [args, message] of [
+    [['--kubernetes-version', 'v1.36.4'], /requires --mode dedicated/],
+    [['--mode', 'hosted'], /virtual.*dedicated/],
+    [['--mode', 'dedicated', '--kubernetes-version', 'new'], /not a version such as v1\.36\.4/],
+    [['--mode', 'dedicated', '--deletion-policy', 'Retain'], /cannot be retained/],
+    [['--mode', 'dedicated', '--nodes'], /--nodes and --mode dedicated cannot be used together/],
+    [['--mode', 'dedicated', '--host', 'a.example'], /--host and --mode dedicated cannot be used together/],
+  ] as const) {
+    test(`refuses ${args.join(' ')}`, async () => {
+      await using world = await openTestWorld();
+      const { code, err } = await world.run('create', 'big', ...args);
+      assert.equal(code, 2);
+      assert.match(err, message);
+      assert.deepEqual((await world.client.list(ControlPlane)).items, []);
+    });
+  }
+
   test('asks for nodes and their networks', async () => {
     await using world = await openTestWorld();
     const nodesOf = async (name: string, ...options: string[]) => {

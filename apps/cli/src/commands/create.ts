@@ -14,7 +14,7 @@ import { ControlPlane } from '../kinds.ts';
 import type { ControlPlaneObject, NodesSettings } from '../kinds.ts';
 import type { Call, Command, Given } from '../command.ts';
 import { PlaneTable } from '../control-planes/table.ts';
-import { timeoutMs, timeoutOption } from './common/timeout.ts';
+import { dedicatedWaitMs, planeTimeoutOption, timeoutMs } from './common/timeout.ts';
 import { insistOnReplaceable, writtenKubeconfig } from './common/written-kubeconfig.ts';
 import { insistOnNewName } from './common/new-name.ts';
 import { hangar } from '../hints.ts';
@@ -23,16 +23,28 @@ export const create: Command = {
   name: 'create',
   summary: 'create a control plane and wait until it is ready',
   description:
-    'The command waits until the control plane is ready. -o FILE writes its kubeconfig, which only you can read. If data is retained at the path of the control plane, the control plane takes it over.',
+    'The command waits until the control plane is ready. -o FILE writes its kubeconfig, which only you can read. If data is retained at the path of the control plane, the control plane takes it over. A dedicated control plane requires "hangar up --hosted", or the operator of hosted control planes; its data is destroyed when it is deleted.',
   args: [{ name: 'NAME', meaning: 'name of the control plane: lower-case letters, digits and dashes, at most 63' }],
   options: [
     { name: 'class', value: 'NAME', meaning: 'ControlPlaneClass (default: none)' },
+    {
+      name: 'mode',
+      value: 'MODE',
+      meaning: 'virtual: in the shared API server; dedicated: a separate etcd and kube-apiserver (default: virtual)',
+      oneOf: ['virtual', 'dedicated'],
+      completes: ['virtual', 'dedicated'],
+    },
+    {
+      name: 'kubernetes-version',
+      value: 'VERSION',
+      meaning: 'version of a dedicated control plane, such as v1.36.4 (default: that of the class, else the newest)',
+    },
     { name: 'host', value: 'NAME', meaning: 'host name for clients outside the platform network' },
     {
       name: 'deletion-policy',
       value: 'POLICY',
       meaning:
-        'Retain or Destroy the data when the control plane is deleted (default: the policy of the class, else Retain)',
+        'Retain or Destroy the data when the control plane is deleted (default: the policy of the class, else Retain; of a dedicated one Destroy)',
       oneOf: ['Retain', 'Destroy'],
       completes: ['Retain', 'Destroy'],
     },
@@ -46,7 +58,7 @@ export const create: Command = {
       meaning: 'networks of the nodes, pods and services, separated by commas; implies --nodes',
     },
     { name: 'wait', isOn: true, meaning: 'do not wait until it is ready' },
-    timeoutOption,
+    planeTimeoutOption,
     {
       name: 'output',
       short: 'o',
@@ -60,6 +72,7 @@ export const create: Command = {
     'create demo -o demo.kubeconfig',
     'create shop --class production --host shop.example.com',
     'create shop --nodes --node-networks 10.0.0.0/8',
+    'create big --mode dedicated --kubernetes-version v1.36.4',
   ],
   isConnected: true,
   run: createNow,
@@ -76,7 +89,9 @@ async function createNow({ session, given, client: connected }: Call): Promise<v
       '-o FILE and --no-wait cannot be used together: the kubeconfig does not exist until the control plane is ready',
     );
   }
-  const waitMs = timeoutMs(given);
+  const isDedicated = given.text('mode') === 'dedicated';
+  checkMode(given, isDedicated);
+  const waitMs = timeoutMs(given, isDedicated ? dedicatedWaitMs : undefined);
   const nodes = nodesSettings(given);
   if (file !== undefined && file !== '-') await insistOnReplaceable(resolve(session.folder, file), file);
   const client = await connected();
@@ -98,6 +113,24 @@ async function createNow({ session, given, client: connected }: Call): Promise<v
     return;
   }
   session.out.write(shown(plane, format, given, session.clock.now()));
+}
+
+/** Throws `Usage`. */
+function checkMode(given: Given, isDedicated: boolean): void {
+  const version = given.text('kubernetes-version');
+  if (!isDedicated) {
+    if (version !== undefined) throw usage('--kubernetes-version requires --mode dedicated');
+    return;
+  }
+  for (const option of ['host', 'nodes', 'node-networks']) {
+    if (given.has(option)) throw usage(`--${option} and --mode dedicated cannot be used together`);
+  }
+  if (given.text('deletion-policy') === 'Retain') {
+    throw usage('--deletion-policy Retain and --mode dedicated cannot be used together: its data cannot be retained');
+  }
+  if (version !== undefined && !/^v?\d+\.\d+\.\d+/.test(version)) {
+    throw usage(`--kubernetes-version: ${quoted(version)} is not a version such as v1.36.4`);
+  }
 }
 
 /** Undefined: the class decides. Throws `Usage`. */
@@ -124,7 +157,10 @@ const drafted = (
   given: Given,
   nodes: NodesSettings | undefined,
 ): Omit<ControlPlaneObject, 'apiVersion' | 'kind'> => {
-  const [className, host, policy] = [given.text('class'), given.text('host'), given.text('deletion-policy')];
+  const isDedicated = given.text('mode') === 'dedicated';
+  const [className, host, version] = [given.text('class'), given.text('host'), given.text('kubernetes-version')];
+  // Explicit, so that the object shows what happens to the data of a dedicated control plane.
+  const policy = given.text('deletion-policy') ?? (isDedicated ? 'Destroy' : undefined);
   return {
     metadata: { name },
     spec: {
@@ -132,6 +168,8 @@ const drafted = (
       ...(host === undefined ? {} : { endpointPolicy: { hostname: host } }),
       ...(policy === undefined ? {} : { deletionPolicy: policy as 'Retain' | 'Destroy' }),
       ...(nodes === undefined ? {} : { virtual: { nodes } }),
+      ...(isDedicated ? { mode: 'Dedicated' as const } : {}),
+      ...(version === undefined ? {} : { dedicated: { version: version.startsWith('v') ? version : `v${version}` } }),
     },
   };
 };

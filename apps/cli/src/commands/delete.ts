@@ -11,13 +11,13 @@ import { waitFor } from '../control-planes/wait.ts';
 import type { Call, Command } from '../command.ts';
 import type { Session } from '../session.ts';
 import { CliError, failed } from '../errors.ts';
-import { clusterPathOf, ControlPlane, ControlPlaneClass, Tenant } from '../kinds.ts';
+import { clusterPathOf, ControlPlane, ControlPlaneClass, isDedicated, Tenant } from '../kinds.ts';
 import type { ControlPlaneObject, TenantObject } from '../kinds.ts';
 import { hangar } from '../hints.ts';
 import { quoted } from '../terminal/plain-text.ts';
 import { Progress } from '../terminal/progress.ts';
 import { removeContext } from './common/merged.ts';
-import { timeoutMs, timeoutOption } from './common/timeout.ts';
+import { dedicatedWaitMs, planeTimeoutOption, timeoutMs } from './common/timeout.ts';
 
 export const deleteCommand: Command = {
   name: 'delete',
@@ -29,7 +29,7 @@ export const deleteCommand: Command = {
     { name: 'destroy', meaning: 'destroy its data as well' },
     { name: 'yes', short: 'y', meaning: 'do not ask for confirmation' },
     { name: 'wait', isOn: true, meaning: 'do not wait until the deletion is complete' },
-    timeoutOption,
+    planeTimeoutOption,
   ],
   examples: ['delete demo', 'delete demo --destroy --yes'],
   isConnected: true,
@@ -38,10 +38,12 @@ export const deleteCommand: Command = {
 
 async function deleteNow({ session, given, client: connected }: Call): Promise<void> {
   const name = given.args[0]!;
-  const waitMs = timeoutMs(given);
+  // A wrong value is an error before the first request.
+  timeoutMs(given);
   const client = await connected();
   const { signal } = session;
   const plane = await findControlPlane(client, name, signal);
+  const waitMs = timeoutMs(given, isDedicated(plane) ? dedicatedWaitMs : undefined);
   const { uid } = plane.metadata;
   const policy = given.flag('destroy') ? 'Destroy' : await policyOf(client, plane, signal);
   if (policy !== 'Retain' && !given.flag('yes')) await insistOnYes(session.ask, plane, policy);

@@ -2,12 +2,22 @@
 
 import type { Client } from '@hangar/client';
 import { asError, hasCode } from '@hangar/core';
-import { clusterPathOf, ControlPlaneClass, ControlPlaneRegistration, Event, Tenant } from '../kinds.ts';
+import {
+  clusterPathOf,
+  ControlPlaneClass,
+  ControlPlaneRegistration,
+  Event,
+  HostedControlPlane,
+  isDedicated,
+  managementNamespace,
+  Tenant,
+} from '../kinds.ts';
 import type {
   ControlPlaneClassObject,
   ControlPlaneObject,
   ControlPlaneRegistrationObject,
   EventObject,
+  HostedControlPlaneObject,
   TenantObject,
 } from '../kinds.ts';
 import { find } from './optional.ts';
@@ -31,7 +41,10 @@ export interface About {
   readonly plane: ControlPlaneObject;
   readonly planeClass: Part<ControlPlaneClassObject>;
   readonly registrations: Part<readonly ControlPlaneRegistrationObject[]>;
+  /** Of a virtual control plane. */
   readonly tenant: Part<TenantObject>;
+  /** Of a dedicated control plane. */
+  readonly hosted: Part<HostedControlPlaneObject>;
   readonly usage: Part<TenantUsage>;
   readonly events: Part<readonly EventObject[]>;
 }
@@ -42,20 +55,25 @@ export async function gatherAbout(client: Client, plane: ControlPlaneObject, sig
   const { name } = plane.metadata;
   const path = clusterPathOf(plane);
   const className = plane.spec?.classRef?.name;
-  const [planeClass, registrations, tenant, usage, events] = await Promise.all([
+  const ofMode = <T>(wanted: boolean, ask: () => Promise<T | undefined>): Promise<Part<T>> =>
+    wanted === isDedicated(plane) ? part(ask) : Promise.resolve({ value: undefined });
+  const [planeClass, registrations, tenant, hosted, usage, events] = await Promise.all([
     part(async () => (className === undefined ? undefined : find(client, ControlPlaneClass, className, signal))),
     part(async () => {
       const { items } = await client.list(ControlPlaneRegistration, { signal });
       return items.filter(({ spec }) => spec?.controlPlaneRef?.name === name);
     }),
-    part(() => find(client, Tenant, path, signal)),
-    part(() => client.subresource('usage').get<TenantUsage, TenantObject>(Tenant, { name: path }, { signal })),
+    ofMode(false, () => find(client, Tenant, path, signal)),
+    ofMode(true, () =>
+      client.get(HostedControlPlane, { namespace: managementNamespace(plane), name: name! }, { signal }),
+    ),
+    ofMode(false, () => client.subresource('usage').get<TenantUsage, TenantObject>(Tenant, { name: path }, { signal })),
     part(async () => {
       const fieldSelector = `involvedObject.kind=ControlPlane,involvedObject.name=${name}`;
       return (await client.list(Event, { fieldSelector, limit: eventsMax, signal })).items;
     }),
   ]);
-  return { plane, planeClass, registrations, tenant, usage, events };
+  return { plane, planeClass, registrations, tenant, hosted, usage, events };
 }
 
 async function part<T>(ask: () => Promise<T | undefined>): Promise<Part<T>> {

@@ -1,7 +1,7 @@
 /** A control plane on one page. */
 
 import type { Condition, EventObject, NodesSettings } from '../kinds.ts';
-import { clusterPathOf } from '../kinds.ts';
+import { clusterPathOf, isDedicated } from '../kinds.ts';
 import { bytesText } from '../terminal/figures.ts';
 import { plain } from '../terminal/plain-text.ts';
 import { table } from '../terminal/table.ts';
@@ -19,7 +19,7 @@ export function describedPlane(about: About, now: number): string {
     ...endpoints(about),
     ...section('Conditions', conditions(about, now)),
     ...section('Registrations', registrations(about)),
-    ...tenant(about),
+    ...(isDedicated(about.plane) ? hosted(about) : tenant(about)),
     ...section('Events', events(about, now)),
     '',
   ].join('\n');
@@ -39,7 +39,7 @@ function head(about: About, now: number): string[] {
     line('Mode', spec?.mode ?? 'Virtual'),
     line('Class', className === undefined ? none : `${className}${isMissing ? ' (does not exist)' : ''}`),
     line('Phase', metadata.deletionTimestamp ? 'Deleting' : (status?.phase ?? 'Pending')),
-    line('Path', clusterPathOf(plane)),
+    ...(isDedicated(plane) ? [] : [line('Path', clusterPathOf(plane))]),
     line('Deletion', deletionText(about)),
     line('Age', ageOf(metadata.creationTimestamp, now)),
     line('Kubeconfig', secret ? `Secret ${secret.namespace}/${secret.name}` : none),
@@ -88,6 +88,23 @@ function registrations({ registrations: all }: About): string {
           ]),
         ),
   );
+}
+
+function hosted({ hosted: found }: About): string[] {
+  if ('problem' in found) return [line('Hosted', `cannot be read: ${found.problem}`)];
+  if (!found.value) return [line('Hosted', none)];
+  const { metadata, spec, status } = found.value;
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const state = ready?.status === 'True' ? 'Ready' : `${ready?.reason ?? 'Pending'}: ${ready?.message ?? ''}`;
+  const version = status?.version ?? 'none yet';
+  const wanted = spec?.version === undefined || spec.version === version ? '' : `, upgrading to ${spec.version}`;
+  return [
+    'Hosted:',
+    line('Object', `HostedControlPlane ${metadata.namespace}/${metadata.name}`, '  '),
+    line('State', state, '  '),
+    line('Version', `${version}${wanted}`, '  '),
+    line('API servers', `${status?.readyReplicas ?? 0} of ${spec?.replicas ?? '?'} ready`, '  '),
+  ];
 }
 
 function tenant({ tenant: found, usage }: About): string[] {

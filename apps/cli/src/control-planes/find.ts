@@ -4,7 +4,7 @@ import type { Client } from '@hangar/client';
 import { hasCode } from '@hangar/core';
 import { similarTo } from '@hangar/core/command-line';
 import { failed } from '../errors.ts';
-import { clusterPathOf, ControlPlane, Tenant } from '../kinds.ts';
+import { clusterPathOf, ControlPlane, isDedicated, Tenant } from '../kinds.ts';
 import type { ControlPlaneObject, TenantObject } from '../kinds.ts';
 import { quoted } from '../terminal/plain-text.ts';
 import { hangar } from '../hints.ts';
@@ -57,7 +57,7 @@ export async function withDefinitions<T>(answer: Promise<T>): Promise<T> {
 /** The tenant behind a virtual control plane. Rejects with `Failed` when there is none. */
 export async function tenantOf(client: Client, plane: ControlPlaneObject, signal?: AbortSignal): Promise<TenantObject> {
   const { name } = plane.metadata;
-  if (plane.spec?.mode === 'Dedicated') {
+  if (isDedicated(plane)) {
     throw failed(`control plane ${quoted(name!)} has mode Dedicated: the command supports only mode Virtual`);
   }
   try {

@@ -4,7 +4,7 @@ import type { Client } from '@hangar/client';
 import { hasCode } from '@hangar/core';
 import { failed } from '../errors.ts';
 import { hangar } from '../hints.ts';
-import { controlPlaneGroup, Secret } from '../kinds.ts';
+import { controlPlaneGroup, isDedicated, Secret } from '../kinds.ts';
 import type { ControlPlaneObject, SecretObject } from '../kinds.ts';
 import { quoted } from '../terminal/plain-text.ts';
 import { tenantOf } from './find.ts';
@@ -37,8 +37,8 @@ export async function joinMaterialOf(
   { nowMs, signal }: JoinOptions,
 ): Promise<JoinMaterial> {
   const planeName = plane.metadata.name!;
-  const tenant = await tenantOf(client, plane, signal);
-  if (!tenant.spec?.nodes?.enabled) {
+  // Every dedicated control plane accepts nodes.
+  if (!isDedicated(plane) && !(await tenantOf(client, plane, signal)).spec?.nodes?.enabled) {
     const patch = `'{"spec":{"virtual":{"nodes":{"enabled":true}}}}'`;
     throw failed(`control plane ${quoted(planeName)} does not accept nodes`, {
       next: `to enable nodes: kubectl patch controlplane ${planeName} --type merge -p ${patch}`,

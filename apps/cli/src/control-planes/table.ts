@@ -1,7 +1,7 @@
 /** Control planes in columns. */
 
 import { since } from '@hangar/api/ages';
-import { clusterPathOf, conditionOf } from '../kinds.ts';
+import { clusterPathOf, conditionOf, isDedicated } from '../kinds.ts';
 import type { ControlPlaneObject } from '../kinds.ts';
 import type { Style, Styler } from '../terminal/styles.ts';
 import { Table } from '../terminal/table.ts';
@@ -43,7 +43,8 @@ export class PlaneTable {
     ];
     if (!this.#options.isWide) return row;
     const external = status?.endpoints?.find(({ type }) => type === 'External')?.url;
-    return [...row, spec?.classRef?.name ?? none, clusterPathOf(plane), external ?? none, spec?.deletionPolicy ?? none];
+    const path = isDedicated(plane) ? none : clusterPathOf(plane);
+    return [...row, spec?.classRef?.name ?? none, path, external ?? none, spec?.deletionPolicy ?? none];
   }
 }
 

@@ -10,8 +10,17 @@ export const timeoutOption: OptionSpec = {
   meaning: 'time to wait, such as 90s, 5m or 1h (default: 1m)',
 };
 
+/** Of commands that wait for a control plane of either mode. */
+export const planeTimeoutOption: OptionSpec = {
+  ...timeoutOption,
+  meaning: 'time to wait, such as 90s, 5m or 1h (default: 1m, for a dedicated control plane 5m)',
+};
+
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const durationMaxMs = 24 * 3_600_000;
+
+/** Default for dedicated control planes: their programs start, and end in their order. */
+export const dedicatedWaitMs = 5 * 60_000;
 
 export const timeoutMs = (given: Given, defaultMs = 60_000): number =>
   durationMs('timeout', given.text('timeout')) ?? defaultMs;
