@@ -35,7 +35,10 @@ export interface HostedOperatorOptions {
   readonly tlsRouteVersion?: TlsRouteVersion | undefined;
   /** Whether cert-manager issues certificates. Absent: it is not installed. */
   readonly certManager?: CertManagerUse | undefined;
-  /** Whether the kinds of backup.hangar.dev are installed: `spec.etcd.backup` becomes a ControlPlaneBackupSchedule. Absent: no. */
+  /**
+   * Whether the kinds of backup.hangar.dev are installed: `spec.etcd.backup` becomes a ControlPlaneBackupSchedule, and upgrades of etcd make a
+   * backup first. Absent: no.
+   */
   readonly backups?: boolean | undefined;
   /** Type of Services of control planes that do not set one. Absent: LoadBalancer. */
   readonly serviceType?: ServiceType | undefined;

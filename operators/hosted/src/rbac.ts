@@ -56,7 +56,10 @@ export const certManagerRules: readonly PolicyRule[] = [
   { apiGroups: [certManagerGroup], resources: ['issuers'], verbs: ['delete'] },
 ];
 
-/** In addition, if the kinds of backups are installed: those of schedules, restores and drills, besides those of the backup controllers. */
+/**
+ * In addition, if the kinds of backups are installed: those of schedules, restores and drills, besides those of the backup controllers; and a
+ * backup before an upgrade of etcd, and its restore.
+ */
 export const hostedBackupRules: readonly PolicyRule[] = [
   { apiGroups: [group], resources: ['hostedcontrolplanes'], verbs: ['get', 'create', 'delete'] },
   { apiGroups: [''], resources: ['pods', 'persistentvolumeclaims'], verbs: ['create'] },
@@ -65,6 +68,8 @@ export const hostedBackupRules: readonly PolicyRule[] = [
     resources: ['controlplanebackupschedules'],
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
   },
+  { apiGroups: [backupGroup], resources: ['controlplanebackups'], verbs: ['get', 'create'] },
+  { apiGroups: [backupGroup], resources: ['controlplanerestores'], verbs: ['create'] },
 ];
 
 /** Of the front door instead of the operator, for all namespaces that have control planes. It only reads. */

@@ -3,6 +3,18 @@
 import type { PodSpec, Quantity } from './containers.ts';
 
 /**
+ * A version of etcd, such as 3.6.8 or 3.6.8-0.
+ *
+ * @maxLength 16
+ * @pattern ^3\.(5|6)\.(0|[1-9][0-9]{0,2})(-[0-9]{1,3})?$
+ * @rule "int(self.split('.')[1]) > int(oldSelf.split('.')[1]) ||
+ *     (int(self.split('.')[1]) == int(oldSelf.split('.')[1]) &&
+ *     int(self.split('.')[2].split('-')[0]) >= int(oldSelf.split('.')[2].split('-')[0]))"
+ *   message "the version of etcd cannot be decreased"
+ */
+export type EtcdVersion = string;
+
+/**
  * @rule "!(has(self.volumeSize) && has(self.autoGrow) && self.autoGrow)" message "autoGrow cannot be true when volumeSize is set"
  * @rule "has(self.volumeSize) || !has(self.autoGrow) || self.autoGrow" message "autoGrow cannot be false when volumeSize is not set"
  * @rule "!has(self.volumeSize) || !has(self.volumeSizeMax)" message "volumeSizeMax cannot be set when volumeSize is set"
@@ -11,6 +23,11 @@ import type { PodSpec, Quantity } from './containers.ts';
  *   message "volumeSize cannot be decreased"
  */
 export interface EtcdSpec extends PodSpec {
+  /**
+   * Version of etcd, such as 3.6.8. Defaults to the version for spec.version. Before the next minor version, the operator makes a snapshot;
+   * members are upgraded one at a time.
+   */
+  version?: EtcdVersion;
   /**
    * Number of members: 1, 3 or 5. After a change, members are added or removed one at a time; the data of removed members is deleted.
    *

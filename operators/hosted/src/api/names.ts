@@ -37,6 +37,12 @@ export const annotations = {
   exposure: `${own}/exposure`,
   /** On HostedControlPlanes: the size of the volumes of etcd after they have grown by themselves. */
   etcdVolumeSize: `${own}/etcd-volume-size`,
+  /** On HostedControlPlanes: the upgrade of etcd to another minor version that is in progress, as JSON. */
+  etcdUpgrade: `${own}/etcd-upgrade`,
+  /** On HostedControlPlanes: the version of etcd that did not work, so that the previous one returned. Users remove it to try again. */
+  etcdUpgradeFailed: `${own}/etcd-upgrade-failed`,
+  /** On HostedControlPlanes: the version of etcd that users allow to upgrade to without a snapshot. */
+  etcdUpgradeWithoutSnapshot: `${own}/etcd-upgrade-without-snapshot`,
   /** On applied objects: digest of the rendered object. */
   rendered: `${own}/rendered`,
   /** On Secrets: digest of the request of the certificate. */

@@ -49,14 +49,14 @@ export interface World {
   readonly renderings: Renderings;
   /** Opens a client of the API server of a control plane, as an administrator. Closed by its user. */
   readonly connect: (access: PlaneAccess) => Promise<Client>;
-  readonly etcdCare: Pick<EtcdCare, 'track' | 'hint' | 'forget'>;
+  readonly etcdCare: Pick<EtcdCare, 'track' | 'hint' | 'forget' | 'healthOf'>;
+  /** Whether the management cluster serves ControlPlaneBackups. */
+  readonly hasBackups?: boolean | undefined;
   /** The version of TLSRoute that the management cluster serves. Absent: the Gateway API is not installed. */
   readonly tlsRouteVersion?: TlsRouteVersion | undefined;
   readonly certManager?: CertManagerUse | undefined;
   /** The kind Cluster of Cluster API. Absent: Cluster API is not installed. */
   readonly clusterKind?: Kind<ClusterObject> | undefined;
-  /** Whether the kinds of backup.hangar.dev are installed. */
-  readonly hasBackups?: boolean | undefined;
 }
 
 /** The authorities of a control plane and the key of service accounts, with their private keys. */

@@ -17,7 +17,7 @@ export * from './plane.ts';
 export * from './version.ts';
 export * from './volume-size.ts';
 export { konnectivity } from './v1/defaults.ts';
-export { etcdVolumeSizeOf, quotaArgument, quotaOf } from './v1/etcd.ts';
+export { etcdVolumeSizeOf, quotaArgument, quotaOf, wantedEtcdTag } from './v1/etcd.ts';
 export { etcdLogBytes } from './v1/quota.ts';
 export { apiPortName } from './v1/api-server.ts';
 export { konnectivityHost, konnectivityServicePort, konnectivityUser } from './v1/konnectivity.ts';

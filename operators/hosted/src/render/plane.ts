@@ -47,6 +47,8 @@ export interface Plane {
   readonly hasKonnectivity: boolean;
   /** Size of the volumes of etcd after they have grown by themselves. Absent: they have not. */
   readonly grownEtcdVolumeSize?: string | undefined;
+  /** Tag of the image of etcd, as long as it differs from the spec. Absent: that of the spec. */
+  readonly etcdTag?: string | undefined;
   /** Smallest capacity of the volumes of etcd. Absent: the requested size. */
   readonly etcdCapacity?: string | undefined;
   /** Address for clients. Absent: not known yet. */

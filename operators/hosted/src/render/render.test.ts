@@ -145,6 +145,16 @@ describe('etcd', () => {
     assert.deepEqual(spec!.persistentVolumeClaimRetentionPolicy, { whenDeleted: 'Delete', whenScaled: 'Retain' });
   });
 
+  test('the version of the spec replaces the default, and one that is in progress replaces both', () => {
+    const image = (of: Plane): string | undefined => etcdOf(of).spec!.template.spec!.containers[0]!.image;
+    assert.equal(image(plane({ etcd: { version: '3.6.9' } })), 'registry.k8s.io/etcd:3.6.9-0');
+    assert.equal(image(plane({ etcd: { version: '3.6.9-2' } })), 'registry.k8s.io/etcd:3.6.9-2');
+    assert.equal(image({ ...plane(), etcdTag: '3.5.26-0' }), 'registry.k8s.io/etcd:3.5.26-0');
+    const own = plane({ etcd: { image: { registry: 'r.example', tag: 'x' }, version: '3.6.9' } });
+    assert.equal(image(own), 'r.example/etcd:x');
+    assert.equal(image({ ...own, etcdTag: 'y' }), 'r.example/etcd:y');
+  });
+
   test('the quota leaves room for a copy of the database and for the log, and is at most 8Gi', () => {
     const quota = (of: Plane): string | undefined =>
       etcdOf(of).spec!.template.spec!.containers[0]!.args!.find((one) => one.startsWith('--quota-backend-bytes='));

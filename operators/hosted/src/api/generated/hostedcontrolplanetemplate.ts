@@ -1157,6 +1157,19 @@ export const definition: CustomResourceDefinition = {
                                 type: 'string',
                                 maxLength: 253,
                               },
+                              version: {
+                                description:
+                                  'Version of etcd, such as 3.6.8. Defaults to the version for spec.version. Before the next minor version, the operator makes a snapshot; members are upgraded one at a time.',
+                                type: 'string',
+                                maxLength: 16,
+                                pattern: '^3\\.(5|6)\\.(0|[1-9][0-9]{0,2})(-[0-9]{1,3})?$',
+                                'x-kubernetes-validations': [
+                                  {
+                                    rule: "int(self.split('.')[1]) > int(oldSelf.split('.')[1]) || (int(self.split('.')[1]) == int(oldSelf.split('.')[1]) && int(self.split('.')[2].split('-')[0]) >= int(oldSelf.split('.')[2].split('-')[0]))",
+                                    message: 'the version of etcd cannot be decreased',
+                                  },
+                                ],
+                              },
                               replicas: {
                                 description:
                                   'Number of members: 1, 3 or 5. After a change, members are added or removed one at a time; the data of removed members is deleted.',

@@ -65,6 +65,7 @@ const everyField = {
   kubeProxy: { disabled: true },
   etcd: {
     replicas: 5,
+    version: '3.6.8',
     volumeSize: '16Gi',
     priorityClassName: 'a',
     backup: { schedule: '@daily', secret: { name: 'bucket', namespace: 'backups', bucketKey: 'b' } },
@@ -155,6 +156,18 @@ export const cases: readonly Case[] = [
   ),
   rejected('a size that is not a quantity', { etcd: { volumeSize: 'big' } }, 'spec.etcd.volumeSize'),
   rejected('a fixed size that grows', { etcd: { volumeSize: '8Gi', autoGrow: true } }, 'autoGrow cannot be true'),
+  plane(
+    'a version of etcd that increases, then decreases',
+    { spec: { version, etcd: { version: '3.5.26' } } },
+    { spec: { version, etcd: { version: '3.6.8-0' } } },
+    { spec: { version, etcd: { version: '3.6.8' } } },
+    { spec: { version, etcd: { version: '3.6.7' } }, refused: 'the version of etcd cannot be decreased' },
+    { spec: { version, etcd: { version: '3.5.26' } }, refused: 'the version of etcd cannot be decreased' },
+    { spec: { version, etcd: {} } },
+  ),
+  ...['3.4.30', '3.6', 'v3.6.8', '4.0.0', 'latest'].map((text) =>
+    rejected(`version "${text}" of etcd`, { etcd: { version: text } }, 'spec.etcd.version'),
+  ),
   plane('a maximum of the volumes', { spec: { version, etcd: { autoGrow: true, volumeSizeMax: '12Gi' } } }),
   rejected(
     'a fixed size with a maximum',

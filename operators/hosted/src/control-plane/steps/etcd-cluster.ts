@@ -16,6 +16,7 @@ import type { Pass, Verdict } from '../pass.ts';
 import { memberReport } from '../rollout.ts';
 import type { MemberReport } from '../rollout.ts';
 import { closeBootstrap, membershipOf, withPods } from './etcd-membership.ts';
+import { etcdVersion } from './etcd-version.ts';
 import { growVolumes, spaceSettings, withTemplateSize } from './etcd-volumes.ts';
 import { troubleOf } from './pods.ts';
 
@@ -32,13 +33,14 @@ export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
   const membership = await membershipOf(pass);
   if (isFault(membership)) return membership;
   pass.etcdRecoveries = membership.recoveries;
+  const version = await etcdVersion(pass);
   const { templateSize, capacity, growth } = await growVolumes(
     pass,
     withPods(planned, membership).object as StatefulSet,
   );
   pass.etcdVolumeSize = capacity;
   // The quota follows the volumes, not the request.
-  const { set } = render({ ...plane, etcdCapacity: capacity });
+  const { set } = render({ ...plane, etcdCapacity: capacity, etcdTag: version.tag });
   const applied = await applyObject<StatefulSet>(pass, withPods(withTemplateSize(set, templateSize), membership));
   if (isFault(applied)) return applied;
   const report = memberReport(applied);
@@ -49,8 +51,8 @@ export async function etcdCluster(pass: Pass): Promise<Verdict | undefined> {
     (report.isComplete ? undefined : await membersFault(pass, report, health)) ??
     healthFault(pass, health) ??
     changeFault(pass, membership);
-  pass.isEtcdBusy = verdict !== undefined;
-  return verdict ?? growth;
+  pass.isEtcdBusy = verdict !== undefined || version.isUpgrading;
+  return verdict ?? version.verdict ?? growth;
 }
 
 /** Starts to take care of the members. Sets the fields of `pass` that are reported. */

@@ -6,9 +6,12 @@ import type { Component } from '../names.ts';
 
 export const registry = 'registry.k8s.io';
 
-/** Tag of the etcd image by the minor version of Kubernetes, as kubeadm has them. */
+/**
+ * Tag of the etcd image by the minor version of Kubernetes, as kubeadm has them. Only 3.5 is newer: from 3.5.26 on, members that were
+ * removed or promoted stay so after an upgrade to 3.6.
+ */
 export const etcdTags: Readonly<Record<number, string>> = {
-  33: '3.5.24-0',
+  33: '3.5.26-0',
   34: '3.6.5-0',
   35: '3.6.6-0',
   36: '3.6.8-0',

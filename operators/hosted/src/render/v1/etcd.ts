@@ -26,6 +26,12 @@ import {
 
 export const etcdReplicas = ({ spec }: Pick<Plane, 'spec'>): number => spec.etcd?.replicas ?? 3;
 
+/** Returns the tag of the image that the spec requests. */
+export function wantedEtcdTag({ spec, version }: Pick<Plane, 'spec' | 'version'>): string {
+  const { image, version: own } = spec.etcd ?? {};
+  return image?.tag ?? (own === undefined ? etcdTags[version.minor]! : own.includes('-') ? own : `${own}-0`);
+}
+
 /** Returns the size of the volumes. One that has grown does not shrink. */
 export function etcdVolumeSizeOf({ spec, grownEtcdVolumeSize: grown }: Plane): string {
   const size = String(spec.etcd?.volumeSize ?? etcdVolumeSize);
@@ -99,10 +105,11 @@ function service(plane: Plane): Rendered {
 function statefulSet(plane: Plane, files: string): Rendered {
   const { etcd: settings } = plane.spec;
   const certificates = certificateNames(plane);
+  const tag = plane.etcdTag ?? wantedEtcdTag(plane);
   const container = containerOf({
     component: 'etcd',
-    image: { repository: 'etcd', tag: etcdTags[plane.version.minor]! },
-    settings,
+    image: { repository: 'etcd', tag },
+    settings: settings?.image?.tag === undefined ? settings : { ...settings, image: { ...settings.image, tag } },
     args: argumentsOf(defaultArguments(plane), settings?.args, reservedEtcdArguments(plane)),
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
