@@ -177,7 +177,7 @@ export class EtcdCare {
     this.#options.metrics.observe(one.object, figuresOf(observation, one.target.space, one.space));
     if (publish(one, health)) this.#context!.enqueue({ namespace: one.object.namespace, name: one.object.name });
     if (one.failures === 0) return delayMs!;
-    // An action that etcd refuses, for example because a member has just started, is tried again sooner than an unreachable cluster.
+    // etcd refuses changes for a few seconds after the start of a member: a short back-off is enough.
     const backOffMs = isReached ? hintPeriodMs(one) : periodMs * 2 ** Math.min(one.failures, 10);
     return Math.min(periodMaxMs, backOffMs, delayMs ?? periodMaxMs);
   }

@@ -38,10 +38,29 @@ export async function growVolumes(pass: Pass, rendered: StatefulSet): Promise<Vo
   if (templateSize === size) return { templateSize, capacity: size };
   // Volumes cannot shrink.
   if (isLarger(templateSize, size)) return { templateSize, capacity: templateSize };
-  const { capacity, growth } = await grow(pass, rendered, size);
+  const { capacity: smallest, growth } = await grow(pass, rendered, size);
   const { clock } = pass.world;
-  if (!growth && isLarger(size, capacity)) pass.wakeUps.push(clock.now() + growthPeriodMs);
-  return { templateSize, capacity, growth };
+  if (!growth && isLarger(size, smallest)) pass.wakeUps.push(clock.now() + growthPeriodMs);
+  const known = pass.hostedControlPlane.status?.etcdVolumeSize;
+  return { templateSize, capacity: lastingCapacity({ smallest, size, known }), growth };
+}
+
+interface Capacities {
+  /** Of the claims at present. */
+  readonly smallest: string;
+  /** Of the spec. */
+  readonly size: string;
+  /** Of an earlier pass. */
+  readonly known?: string | number | undefined;
+}
+
+/**
+ * Volumes do not shrink: a smaller one is that of a replaced member, which has the size of the claim template until it grows. The quota must
+ * not follow it, because the database can be larger.
+ */
+export function lastingCapacity({ smallest, size, known }: Capacities): string {
+  const isKept = known !== undefined && isLarger(String(known), smallest) && !isLarger(String(known), size);
+  return isKept ? String(known) : smallest;
 }
 
 /** Returns the StatefulSet with another size in its claim template. */
@@ -85,7 +104,8 @@ async function grow(
   const { apiReader, client, world, signal } = pass;
   const { namespace } = metadata;
   let capacity = size;
-  for (let member = 0; member < (spec!.replicas ?? 1); member++) {
+  const first = spec!.ordinals?.start ?? 0;
+  for (let member = first; member < first + (spec!.replicas ?? 1); member++) {
     const key = { namespace, name: `data-${metadata.name}-${member}` };
     const claim = await find(apiReader, PersistentVolumeClaim, key, { signal });
     if (!claim) continue;
