@@ -39,6 +39,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'HostedControlPlanes as local processes: time to Ready, memory of planes and of the operator, cost of stable planes; Linux',
     run: () => import('./hosted/main.ts'),
   },
+  etcd: {
+    what: 'the etcd of a HostedControlPlane under load while its members are killed, wiped, replaced, defragmented and upgraded; Linux',
+    run: () => import('./etcd/main.ts'),
+  },
   'front-door': {
     what: 'the front door beside a plain pipe between two sockets: CPU time of bytes and of connections',
     run: () => import('./front-door/main.ts'),

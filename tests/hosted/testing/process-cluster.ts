@@ -14,7 +14,7 @@ import { promisify } from 'node:util';
 import { connect, loadKubeconfig } from '@hangar/client';
 import type { ApiObject, Client } from '@hangar/client';
 import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
-import { ConfigMap, Namespace, Pod, Secret } from '@hangar/client/kinds/core-v1';
+import { Namespace, Pod, Secret } from '@hangar/client/kinds/core-v1';
 import { StorageClass } from '@hangar/client/kinds/storage-v1';
 import { Logger, systemClock } from '@hangar/core';
 import { programsByName, startProcessRuntime, storageClassName } from '@hangar/process-runtime';
@@ -30,6 +30,7 @@ import type { HostedOperatorOptions } from '../../../operators/hosted/src/operat
 import { tool } from '../../../tools/tool.ts';
 import { startCluster } from '../../conformance/components/cluster.ts';
 import { until } from '../../process-runtime/testing/until.ts';
+import { etcdAccess } from './etcd-access.ts';
 
 const run = promisify(execFile);
 export const namespace = 'team';
@@ -188,15 +189,10 @@ export class ProcessCluster implements AsyncDisposable {
 
   /** Reads the state of each etcd member of the HostedControlPlane, in the order of their pods. */
   async etcdStatuses(): Promise<readonly MemberStatus[]> {
-    const { data } = await this.client.get(ConfigMap, { namespace, name: 'demo-ca-bundle' });
-    const secret = 'demo-apiserver-etcd-client';
-    const [cert, key] = await Promise.all(['tls.crt', 'tls.key'].map((one) => this.secret(secret, one)));
-    const members = (await this.pods()).filter(({ metadata }) => metadata.name!.startsWith('demo-etcd-'));
+    const members = await etcdAccess(this.client, key);
     return Promise.all(
-      members.map(async ({ metadata, status }) => {
-        const serverName = `${metadata.name}.etcd-demo.${namespace}.svc`;
-        const tls = { ca: data!['etcd-ca.crt']!, cert: cert!, key: key!, serverName };
-        const etcd = openEtcdMaintenance({ endpoints: [`https://${status!.podIP}:2379`], tls });
+      members.map(({ endpoints, tls }) => {
+        const etcd = openEtcdMaintenance({ endpoints, tls });
         return etcd.status().finally(() => etcd.close());
       }),
     );
