@@ -27,8 +27,13 @@ export interface ExportOptions {
   readonly signal: AbortSignal;
 }
 
-/** Annotations that a restored control plane keeps. */
-const keptAnnotations = [annotations.rendering, annotations.standalone, annotations.exposure];
+/** Annotations that a restored control plane keeps. Its data does not fit in volumes that have not grown. */
+const keptAnnotations = [
+  annotations.rendering,
+  annotations.standalone,
+  annotations.exposure,
+  annotations.etcdVolumeSize,
+];
 
 /** Throws `NotFound` or `NotReady`. Reads nothing of the snapshot before the content is read. */
 export async function exportPlane(world: ExportWorld, target: TargetName, options: ExportOptions): Promise<Exported> {
@@ -144,13 +149,13 @@ function headOf(
   { metadata, spec }: HostedControlPlane,
   rest: Pick<PayloadHead, 'versions' | 'objects' | 'hasKeys' | 'snapshot'>,
 ): PayloadHead {
-  const noted = keptAnnotations.flatMap((key) => {
-    const value = metadata.annotations?.[key];
-    return value === undefined ? [] : [[key, value] as const];
-  });
   const controlPlane = { namespace: metadata.namespace!, name: metadata.name! };
-  return { controlPlane, spec, annotations: Object.fromEntries(noted), ...rest };
+  return { controlPlane, spec, annotations: annotationsToKeep(metadata.annotations), ...rest };
 }
+
+/** Returns the annotations that are part of a backup. */
+export const annotationsToKeep = (noted: Readonly<Record<string, string>> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(noted).filter(([key]) => keptAnnotations.some((kept) => kept === key)));
 
 export const notReady = ({ metadata }: HostedControlPlane, why: string): TargetError =>
   new TargetError('NotReady', `HostedControlPlane ${JSON.stringify(`${metadata.namespace}/${metadata.name}`)}: ${why}`);
