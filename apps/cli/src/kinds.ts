@@ -169,6 +169,46 @@ export const Tenant: Kind<TenantObject> = {
   isNamespaced: false,
 };
 
+const backupGroup = 'backup.hangar.dev/v1alpha1';
+
+export interface ControlPlaneBackupObject extends ApiObject {
+  spec?: { controlPlaneRef?: { kind?: string; name?: string } };
+  status?: {
+    phase?: string;
+    sizeBytes?: number;
+    objects?: number;
+    location?: string;
+    completionTime?: string;
+    conditions?: readonly Condition[];
+  };
+}
+
+export const ControlPlaneBackup: Kind<ControlPlaneBackupObject> = {
+  apiVersion: backupGroup,
+  kind: 'ControlPlaneBackup',
+  plural: 'controlplanebackups',
+  isNamespaced: true,
+};
+
+export interface ControlPlaneBackupScheduleObject extends ApiObject {
+  spec?: { schedule?: string; suspend?: boolean; controlPlaneRef?: { name?: string } };
+  status?: {
+    controlPlanes?: number;
+    backups?: number;
+    failing?: number;
+    lastBackupTime?: string;
+    nextBackupTime?: string;
+    drill?: { result?: string; controlPlane?: string; completionTime?: string };
+  };
+}
+
+export const ControlPlaneBackupSchedule: Kind<ControlPlaneBackupScheduleObject> = {
+  apiVersion: backupGroup,
+  kind: 'ControlPlaneBackupSchedule',
+  plural: 'controlplanebackupschedules',
+  isNamespaced: true,
+};
+
 /** Read-only, besides delete, which destroys the data. */
 export const RetainedTenant: Kind<RetainedTenantObject> = {
   apiVersion: Tenant.apiVersion,

@@ -2,6 +2,7 @@
 
 import type { Command } from '../command.ts';
 import { backup } from './backup.ts';
+import { backups } from './backups.ts';
 import { complete } from './complete.ts';
 import { completion } from './completion.ts';
 import { connect } from './connect.ts';
@@ -44,6 +45,7 @@ export const commands: readonly Command[] = [
   suspend,
   resume,
   backup,
+  backups,
   restore,
   top,
   doctor,
