@@ -47,6 +47,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'the front door beside a plain pipe between two sockets: CPU time of bytes and of connections',
     run: () => import('./front-door/main.ts'),
   },
+  backup: {
+    what: 'virtual control planes: backup and restore of a large one, of a thousand, and what their neighbours notice',
+    run: () => import('./backup/main.ts'),
+  },
   nodes: {
     what: 'streams to a real kubelet through Hangar and through the real kube-apiserver: logs, exec, port-forward; Linux, root',
     run: () => import('./nodes/main.ts'),
