@@ -1,7 +1,7 @@
 /**
  * Backup and restore of a HostedControlPlane with the real programs: etcd, etcdutl, kube-apiserver, and an S3 server. A restore in place
- * returns the objects of the backup, ends watches from before, and keeps credentials; a restore into a new control plane has its
- * authorities; a damaged backup changes nothing.
+ * returns the objects of the backup, ends watches from before, and keeps credentials; an informer of client-go has the cache of the server
+ * afterwards. A drill has the authorities of the backup; a damaged backup changes nothing.
  */
 
 import assert from 'node:assert/strict';
@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { backupKey, openDestination, readContainer, s3Storage, writeContainer } from '@hangar/backup';
 import type { BackupDestination } from '@hangar/backup';
 import { labels as backupLabels } from '@hangar/backup-operator';
@@ -25,6 +26,7 @@ import { startVersitygw } from '../../packages/backup/src/testing/s3-servers.ts'
 import type { S3Server } from '../../packages/backup/src/testing/s3-servers.ts';
 import { tool } from '../../tools/tool.ts';
 import { until } from '../process-runtime/testing/until.ts';
+import { startInformer } from './informer/program.ts';
 import { key, namespace, ProcessCluster } from './testing/process-cluster.ts';
 
 const { signal } = new AbortController();
@@ -125,11 +127,24 @@ describe('backups of a HostedControlPlane', () => {
     assert.ok(summary.objects > 100, `${summary.objects} objects`);
     await inside.create(ConfigMap, { metadata: { namespace: 'default', name: 'after' }, data: {} });
     const list = await inside.list(ConfigMap, { namespace: 'default' });
+    const kubeconfig = join(folder, 'informer.kubeconfig');
+    await writeFile(kubeconfig, await cluster.secret('demo-kubeconfig', 'value'), { mode: 0o600 });
+    await using informer = await startInformer(kubeconfig);
+    assert.ok('default/after' in (await informer.content()));
     const started = Date.now();
     const restored = await complete(() => target.replace(key, restore('first', 'demo')));
     console.log(`restore in place: ${Date.now() - started} ms`);
     assert.deepEqual([restored.objects, restored.contentDigest], [summary.objects, summary.contentDigest]);
 
+    await until('the cache of the informer is that of the server', async () => {
+      const { items } = await inside.list(ConfigMap);
+      const served = items.map(({ metadata: { namespace: at, name, resourceVersion } }) => [
+        `${at}/${name}`,
+        resourceVersion,
+      ]);
+      return isDeepStrictEqual(await informer.content(), Object.fromEntries(served));
+    });
+    assert.ok(!('default/after' in (await informer.content())));
     // The kubeconfig from before still works.
     assert.equal((await inside.get(ConfigMap, { namespace: 'default', name: 'before' })).data?.['a'], '1');
     assert.equal(await find(inside, ConfigMap, { namespace: 'default', name: 'after' }), undefined);
