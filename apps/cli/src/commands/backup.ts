@@ -14,6 +14,7 @@ import { writeSecretFileBy } from '../kubeconfig/secret-file.ts';
 import { bytesText } from '../terminal/figures.ts';
 import { plain } from '../terminal/plain-text.ts';
 import { Progress } from '../terminal/progress.ts';
+import { transferText } from '../terminal/transfer.ts';
 import { backupPlaceOptions, credentialsHelp, explained, givenKey, isS3, s3Place } from './common/backup-place.ts';
 import { insistOnSuccess, tenantTarget } from './common/tenant-request.ts';
 import { version } from '../version.ts';
@@ -57,8 +58,10 @@ async function backUp(call: Call): Promise<void> {
   if (file === '-') return print(session, content);
 
   const progress = new Progress(session.err, session.clock);
+  const startMs = session.clock.monotonicMs();
   const show = (bytes: number): void => {
-    if (session.err.isTty) progress.say(`${bytesText(bytes)} of ${name}`);
+    const elapsedMs = session.clock.monotonicMs() - startMs;
+    if (session.err.isTty) progress.say(`backing up ${name}: ${transferText({ bytes, elapsedMs })}`);
   };
   let bytes = 0;
   try {

@@ -14,9 +14,9 @@ import { untilReady } from '../control-planes/ready.ts';
 import type { Call, Command, Given } from '../command.ts';
 import { failed, usage } from '../errors.ts';
 import { adoptByAnnotation } from '../kinds.ts';
-import { bytesText } from '../terminal/figures.ts';
 import { quoted } from '../terminal/plain-text.ts';
 import { Progress } from '../terminal/progress.ts';
+import { transferText } from '../terminal/transfer.ts';
 import type { Session } from '../session.ts';
 import { fileChunks } from './common/backup-file.ts';
 import { backupPlaceOptions, credentialsHelp, explained, givenKey, isS3, s3Place } from './common/backup-place.ts';
@@ -102,6 +102,24 @@ function givenFile(given: Given): string {
 interface OpenedBackup extends AsyncDisposable {
   /** The export. */
   readonly content: AsyncIterable<Uint8Array>;
+  readonly stored: StoredBytes;
+}
+
+/** Counts the bytes of the backup that were read. */
+class StoredBytes {
+  readonly totalBytes: number;
+  bytes = 0;
+
+  constructor(totalBytes: number) {
+    this.totalBytes = totalBytes;
+  }
+
+  async *counted(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+    for await (const chunk of content) {
+      this.bytes += chunk.length;
+      yield chunk;
+    }
+  }
 }
 
 /** Sends the export, and shows how much of it was read. */
@@ -112,10 +130,11 @@ async function sending(
 ): Promise<void> {
   const progress = new Progress(session.err, session.clock);
   async function* upload(): AsyncGenerator<Uint8Array, void, void> {
-    let bytes = 0;
+    const startMs = session.clock.monotonicMs();
     for await (const chunk of opened.content) {
-      bytes += chunk.length;
-      if (session.err.isTty) progress.say(`restoring ${name}: ${bytesText(bytes)}`);
+      const { bytes, totalBytes } = opened.stored;
+      const elapsedMs = session.clock.monotonicMs() - startMs;
+      if (session.err.isTty) progress.say(`restoring ${name}: ${transferText({ bytes, totalBytes, elapsedMs })}`);
       yield chunk;
     }
   }
@@ -158,23 +177,29 @@ async function openBackup(
   if (isS3(file)) {
     const { destination, name } = opened.use(await s3Place(session, given, file));
     const stored = await explained(() => destination.get(name, { signal: session.signal }));
-    return withContent(opened, await explained(() => payloadOf(stored.content, key)));
+    const read = new StoredBytes(stored.record.sizeBytes);
+    return withContent(opened, read, await explained(() => payloadOf(read.counted(stored.content), key)));
   }
   const chunks = opened.use(await fileChunks(session, file));
+  const read = new StoredBytes(chunks.sizeBytes);
   const { isContainer } = await import('@hangar/backup');
   if (isContainer(chunks.start)) {
-    return withContent(opened, await explained(() => payloadOf(chunks.read(), key), quoted(file)));
+    return withContent(opened, read, await explained(() => payloadOf(read.counted(chunks.read()), key), quoted(file)));
   }
   if (key !== undefined) {
     throw failed(`${quoted(file)} is not encrypted, but a key is given`, { next: 'to restore it, omit --key-file' });
   }
-  return withContent(opened, chunks.read());
+  return withContent(opened, read, read.counted(chunks.read()));
 }
 
-function withContent(opened: AsyncDisposableStack, content: AsyncGenerator<Uint8Array, void, void>): OpenedBackup {
+function withContent(
+  opened: AsyncDisposableStack,
+  stored: StoredBytes,
+  content: AsyncGenerator<Uint8Array, void, void>,
+): OpenedBackup {
   opened.defer(async () => void (await content.return()));
   const moved = opened.move();
-  return { content, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+  return { content, stored, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
 /** Returns the export in a container. Each chunk is verified before it is returned. */

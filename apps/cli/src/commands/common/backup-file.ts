@@ -8,6 +8,8 @@ import type { Session } from '../../session.ts';
 import { quoted } from '../../terminal/plain-text.ts';
 
 export interface FileChunks extends AsyncDisposable {
+  /** Size of the file; 0 for a pipe. */
+  readonly sizeBytes: number;
   /** The first bytes. */
   readonly start: Uint8Array;
   /** The whole file, once. */
@@ -31,8 +33,10 @@ export async function fileChunks(session: Session, shown: string): Promise<FileC
     return buffer.subarray(0, bytesRead);
   };
   try {
+    const { size: sizeBytes } = await file.stat();
     const start = await piece();
     return {
+      sizeBytes,
       start,
       async *read() {
         for (let next = start; next.length > 0; next = await piece()) yield next;
