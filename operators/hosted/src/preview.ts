@@ -77,12 +77,21 @@ async function changeOf(
   const before = comparable(found);
   try {
     const options = { fieldManager, force: true, dryRun: true, signal };
-    const after = comparable(await client.apply(kind, object as ApplyConfiguration<ApiObject>, options));
+    const wanted = withPresentMembers(object, found) as ApplyConfiguration<ApiObject>;
+    const after = comparable(await client.apply(kind, wanted, options));
     return isDeepStrictEqual(before, after) ? undefined : { object: shown, before, after };
   } catch (error) {
     if (signal?.aborted) throw error;
     return { object: shown, before, refusal: asError(error).message };
   }
+}
+
+/** The pods and the size of volumes of etcd follow its members, not the rendering: they stay. */
+function withPresentMembers(object: ApiObject, found: ApiObject): ApiObject {
+  if (object.kind !== StatefulSet.kind) return object;
+  const { replicas, ordinals, volumeClaimTemplates } = (found as StatefulSet).spec!;
+  const present = { replicas, ...(ordinals ? { ordinals } : {}), volumeClaimTemplates };
+  return { ...object, spec: { ...(object as StatefulSet).spec, ...present } } as ApiObject;
 }
 
 /** Returns the object without fields that the server maintains and without the digest, which changes with every other field. */
