@@ -29,6 +29,7 @@ import { bumpRevisionFor, restoreResultOf, restoreStateOf } from '../restore/sta
 import type { RestoreState } from '../restore/state.ts';
 import { accessOf, exportPlane, findPlane, notReady, planeNameOf } from './export.ts';
 import { memberAccess, openKeys, openMaintenance } from './member-access.ts';
+import type { EtcdOfPlane, MemberAccessOptions } from './member-access.ts';
 import type { SnapshotFacts } from './payload.ts';
 import { summarizeKeys } from './summarize.ts';
 
@@ -45,16 +46,20 @@ export interface HostedTargetOptions {
   readonly image?: string | undefined;
   readonly renderings?: Renderings | undefined;
   readonly clock?: Clock | undefined;
+  /** Reads the content of the running etcd. Absent: over TLS, as `reach` says. */
+  readonly contentOf?: RestoreWorld['contentOf'] | undefined;
   /** For tests: `hosted.restore-<write>.before` and `.after`. */
   readonly failpoints?: Pick<Failpoints, 'hit'> | undefined;
 }
 
 export function hostedTarget(options: HostedTargetOptions): BackupTarget {
   const { client, scratchFolder, image, renderings = knownRenderings, clock = systemClock } = options;
+  const { apiReader = client, reach = 'service' } = options;
   const world: RestoreWorld = {
     client,
-    apiReader: options.apiReader ?? client,
-    reach: options.reach ?? 'service',
+    apiReader,
+    reach,
+    contentOf: options.contentOf ?? ((etcd, signal) => contentOf(etcd, { client, apiReader, reach, signal })),
     scratchFolder,
     clock,
     image: image ?? '',
@@ -113,10 +118,26 @@ async function restoring<T>(
 
 async function summarize(world: RestoreWorld, name: TargetName, signal: AbortSignal): Promise<ContentSummary> {
   const object = await findPlane(world, name, signal);
-  const access = await accessOf(world, object, signal);
-  const store = await openKeys(access, access.members[0]!);
+  await accessOf(world, object, signal);
+  const content = await world.contentOf(etcdOf(object), signal);
+  if (!content) throw notReady(object, 'its etcd has no members yet');
+  return content;
+}
+
+const etcdOf = (object: HostedControlPlane): EtcdOfPlane => ({
+  namespace: object.metadata.namespace!,
+  name: planeNameOf(object),
+  replicas: object.spec.etcd?.replicas ?? 3,
+});
+
+/** Undefined: no member has an address yet. */
+async function contentOf(etcd: EtcdOfPlane, options: MemberAccessOptions): Promise<ContentSummary | undefined> {
+  const access = await memberAccess(etcd, options);
+  const [member] = access?.members ?? [];
+  if (!access || !member) return undefined;
+  const store = await openKeys(access, member);
   try {
-    return await summarizeKeys(store, signal);
+    return await summarizeKeys(store, options.signal);
   } finally {
     await store.close();
   }
@@ -233,12 +254,7 @@ async function currentRevision(
   object: HostedControlPlane,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const etcd = {
-    namespace: object.metadata.namespace!,
-    name: planeNameOf(object),
-    replicas: object.spec.etcd?.replicas ?? 3,
-  };
-  const access = await memberAccess(etcd, { client, apiReader, reach, signal });
+  const access = await memberAccess(etcdOf(object), { client, apiReader, reach, signal });
   const revisions = await Promise.all(
     (access?.members ?? []).map(async (member) => {
       const maintenance = openMaintenance(access!, member);

@@ -6,11 +6,11 @@ import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { PersistentVolumeClaim, Pod, Secret } from '@hangar/client/kinds/core-v1';
 import { hasCode } from '@hangar/core';
 import type { Clock } from '@hangar/core';
-import type { RestoreOptions, RestoreProgress } from '@hangar/backup-operator';
+import { isBeingDeleted } from '@hangar/runtime';
+import type { ContentSummary, RestoreOptions, RestoreProgress } from '@hangar/backup-operator';
 import { TargetError } from '@hangar/backup-operator';
 import { annotations, HostedControlPlane, pausedAnnotation } from '../api/index.ts';
-import { memberAccess, openKeys } from '../backup/member-access.ts';
-import { summarizeKeys } from '../backup/summarize.ts';
+import type { EtcdOfPlane } from '../backup/member-access.ts';
 import { findPlane, planeNameOf } from '../backup/export.ts';
 import type { ExportWorld } from '../backup/export.ts';
 import { credentialsOf } from '../etcd/connection.ts';
@@ -38,6 +38,8 @@ export interface RestoreWorld extends ExportWorld {
   readonly image: string;
   /** Returns the rendered StatefulSet of etcd. */
   readonly etcdSet: (object: HostedControlPlane) => Promise<StatefulSet>;
+  /** Returns the content of the running etcd. Undefined: no member can be reached yet. */
+  readonly contentOf: (etcd: EtcdOfPlane, signal: AbortSignal) => Promise<ContentSummary | undefined>;
 }
 
 /** Without events, the next action is due after this time. */
@@ -126,6 +128,8 @@ class RestoreStep {
         return this.#createPods(action.ordinals, seen);
       case 'remove-failed':
         return this.#removeFailed(action.ordinals, seen);
+      case 'remove-others':
+        return this.#removeOthers(seen);
       case 'send':
         return this.#send(action.ordinals, seen);
       case 'compare':
@@ -210,6 +214,17 @@ class RestoreStep {
     return `a pod failed and is created again: ${reasons.join('; ')}`;
   }
 
+  /** Deletes the pods of earlier phases. */
+  async #removeOthers({ pods }: Observed): Promise<string> {
+    const action = podActions[this.#state.phase]!;
+    const current = new Set(
+      Array.from({ length: this.#members }, (_, ordinal) => podName(this.#name, action, ordinal)),
+    );
+    const others = [...pods.values()].filter((pod) => !current.has(pod.metadata.name!));
+    await this.#deletePods(others.filter((pod) => !isBeingDeleted(pod)));
+    return `waiting for ${others.length} earlier pods to terminate`;
+  }
+
   async #send(ordinals: readonly number[], { pods }: Observed): Promise<string> {
     const { client } = this.#world;
     const { signal, uid } = this.#options;
@@ -241,21 +256,12 @@ class RestoreStep {
 
   /** Compares all keys of the running etcd with the backup. */
   async #compare(seen: Observed): Promise<string | undefined> {
-    const { client, apiReader, reach } = this.#world;
-    const { signal } = this.#options;
     const etcd = { namespace: this.#namespace, name: this.#name, replicas: this.#members };
-    const access = await memberAccess(etcd, { client, apiReader, reach, signal });
-    const [member] = access?.members ?? [];
-    if (!access || !member) return 'waiting for the addresses of the members of etcd';
-    const store = await openKeys(access, member);
-    try {
-      const { contentDigest, objects } = await summarizeKeys(store, signal);
-      const { snapshot } = this.#state;
-      const isEqual = contentDigest === snapshot.contentDigest && objects === snapshot.entries;
-      return await this.#act(nextAction(this.#state, { ...seen.observation, isEqual }), seen);
-    } finally {
-      await store.close();
-    }
+    const content = await this.#world.contentOf(etcd, this.#options.signal);
+    if (!content) return 'waiting for the addresses of the members of etcd';
+    const { contentDigest, entries } = this.#state.snapshot;
+    const isEqual = content.contentDigest === contentDigest && content.objects === entries;
+    return this.#act(nextAction(this.#state, { ...seen.observation, isEqual }), seen);
   }
 
   async #go({ phase, fault }: Extract<RestoreAction, { type: 'go' }>, { pods }: Observed): Promise<undefined> {

@@ -55,7 +55,7 @@ test('pods are created, receive the snapshot, and are created again when they fa
   for (const other of ['pending', 'running', 'terminating'] as const) {
     assert.equal(restoring(pods('succeeded', 'succeeded', other)).type, 'wait');
   }
-  assert.equal(restoring(seen({ otherPods: 1 })).type, 'wait');
+  assert.equal(restoring(seen({ otherPods: 1 })).type, 'remove-others');
   assert.deepEqual(restoring(pods('succeeded', 'succeeded', 'succeeded')), { type: 'go', phase: 'Activating' });
 });
 

@@ -39,6 +39,7 @@ export type RestoreAction =
   | { readonly type: 'create-pods'; readonly ordinals: readonly number[] }
   | { readonly type: 'send'; readonly ordinals: readonly number[] }
   | { readonly type: 'remove-failed'; readonly ordinals: readonly number[] }
+  | { readonly type: 'remove-others' }
   | { readonly type: 'compare' }
   | { readonly type: 'go'; readonly phase: RestorePhase; readonly fault?: string }
   | { readonly type: 'complete' };
@@ -122,7 +123,8 @@ const revert = ({ isNew }: RestoreState, fault: string): RestoreAction =>
 
 /** Undefined: the pods of all members succeeded. */
 function podsOf(action: PodAction, { pods, otherPods }: RestoreObservation): RestoreAction | undefined {
-  if (otherPods > 0) return wait(`waiting for ${otherPods} earlier pods to terminate`);
+  // An operator can end between the change of the phase and the deletion of the pods of the last one.
+  if (otherPods > 0) return { type: 'remove-others' };
   const having = (progress: PodProgress): number[] =>
     pods.flatMap((one, ordinal) => (one === progress ? [ordinal] : []));
   const [failed, absent, receiving] = [having('failed'), having('absent'), having('receiving')];
