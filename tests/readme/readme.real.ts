@@ -14,7 +14,7 @@ import { normalised, readDocument, root } from '../examples/testing/documents.ts
 import { Shell } from '../examples/testing/shell.ts';
 import { Terminal } from '../examples/testing/terminal.ts';
 
-const programs = ['kubectl', 'kube-controller-manager', 'kube-scheduler', 'etcd', 'kube-apiserver'] as const;
+const programs = ['kubectl', 'kube-controller-manager', 'kube-scheduler', 'etcd', 'etcdutl', 'kube-apiserver'] as const;
 /** Progress of commands: on a terminal it is one line, which is erased when they complete. */
 const progress = /^(?:waiting|restoring) .*\n/gm;
 
@@ -24,6 +24,7 @@ const passes = [
   { document: 'README.md', kubectl: 'kubectl-1.32' },
   { document: 'docs/guides/controllers-for-a-fleet.md', kubectl: 'kubectl' },
   { document: 'docs/guides/hosted-control-planes.md', kubectl: 'kubectl' },
+  { document: 'docs/guides/backup-and-disaster.md', kubectl: 'kubectl' },
 ] as const;
 
 describe('the README', () => {

@@ -45,7 +45,7 @@ export interface TestPlatform extends AsyncDisposable {
 /** Of the platform: objects here may refer to ControlPlanes. */
 export const namespace = 'hangar-system';
 const quietMs = 200;
-const withinMs = 10_000;
+const withinMs = 60_000;
 const silent = new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} });
 
 export async function startTestPlatform(platform: { readonly clock?: Clock } = {}): Promise<TestPlatform> {
