@@ -2,7 +2,7 @@
  * `npm run bench -- backup`: backups and restores of virtual control planes by a separate process, as an operator makes them. Hangar runs as
  * `bin/hangar.js` with its embedded store, the S3 server is versitygw.
  *
- *     npm run bench -- backup [--quick] [large|fleet …]
+ *     npm run bench -- backup [--quick] [large|fleet|schedule …]
  */
 
 import { readCommandLine } from '../../scripts/command-line.ts';
@@ -13,8 +13,10 @@ import { fleet } from './fleet.ts';
 import type { FleetResult } from './fleet.ts';
 import { large } from './large.ts';
 import type { LargeRow } from './large.ts';
+import { schedule } from './schedule.ts';
+import type { ScheduleResult } from './schedule.ts';
 
-const names = ['large', 'fleet'] as const;
+const names = ['large', 'fleet', 'schedule'] as const;
 
 const full = { mebibytes: 1_024, planes: 1_000, restored: 20, measuredMs: 10_000 };
 const quick = { mebibytes: 128, planes: 100, restored: 5, measuredMs: 2_000 };
@@ -39,6 +41,12 @@ export async function run(args: string[]): Promise<boolean> {
     const result = await fleet(sizes.planes, sizes.restored, sizes.measuredMs);
     console.log(fleetLine(result));
     bars.push(...fleetBars(result));
+  }
+  if (isWanted('schedule')) {
+    console.log(`\n${sizes.planes} ControlPlanes on one schedule, by the operator in the process of the server`);
+    const result = await schedule(sizes.planes, sizes.restored);
+    console.log(scheduleLine(result));
+    bars.push(...scheduleBars(result));
   }
   return printBars(bars);
 }
@@ -93,4 +101,13 @@ const fleetBars = ({ equal, restored, growthMiB, p99Ms, quietP99Ms }: FleetResul
     bar: 2,
     must: 'at most',
   },
+];
+
+const scheduleLine = (one: ScheduleResult): string =>
+  `  ${one.backups} backups in ${one.seconds.toFixed(1)} s from the scheduled time, of which they are spread over 15 s; ` +
+  `${one.restored} restores in ${one.restoreSeconds.toFixed(1)} s; server + ${one.serverGrowthMiB.toFixed(0)} MiB`;
+
+const scheduleBars = ({ equal, restored, serverGrowthMiB }: ScheduleResult): Bar[] => [
+  { what: 'restores with the digest of their backup', measured: equal / restored, bar: 1, must: 'at least' },
+  { what: 'memory of the server', measured: serverGrowthMiB, bar: 200, must: 'at most', unit: ' MiB' },
 ];

@@ -116,7 +116,7 @@ const comparable = (text: string): string =>
   normalised(
     text
       .replaceAll(/(?<=\s)(?:\d+[dhms])+(?=\s|$)/g, '1s')
-      .replaceAll(/\b\d+(?:\.\d+)?(?:B|KiB)(?=[\s)]|$)/g, '<size>')
+      .replaceAll(/\b\d+(?:\.\d+)? ?(?:B|KiB)(?=[\s)]|$)/g, '<size>')
       .replaceAll(/(?<=^(?:red|green) +)\d+/gm, '<objects>')
       .replaceAll(/(?<=" deleted) from \S+ namespace$/gm, '')
       .replaceAll(/(?<=deleted user robot from ).*$/gm, '<file>'),
