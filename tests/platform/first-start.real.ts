@@ -96,7 +96,7 @@ test('health and metrics tell of what runs beside the server', async () => {
   await using platform = await Platform.prepare();
   await platform.start('--store=memory');
   const health = await platform.kubectl('admin.kubeconfig', 'get', '--raw', '/readyz?verbose');
-  assert.match(health, /\[\+\]operator ok\n\[\+\]controllers ok\nreadyz check passed/);
+  assert.match(health, /\[\+\]operator ok\n\[\+\]backup-operator ok\n\[\+\]controllers ok\nreadyz check passed/);
   const metrics = await platform.kubectl('admin.kubeconfig', 'get', '--raw', '/metrics');
   assert.match(metrics, /^hangar_service_up\{service="operator"\} 1$/m);
   assert.match(metrics, /^hangar_service_restarts_total\{service="controllers"\} 0$/m);
