@@ -30,8 +30,8 @@ export const suites: Readonly<Record<string, Suite>> = {
     printsOutput: false,
   },
   // Real programs compete for the machine. Files that measure short times with many programs run alone. Files that depend on the time
-  // limits of Kubernetes mostly wait: one of each group runs beside another file, which uses the CPU time that remains. Nodes and hosted
-  // control planes are one group, because they also share addresses and ports.
+  // limits of Kubernetes mostly wait: one of each group runs beside another file, which uses the CPU time that remains. All
+  // nodes with network namespaces are in one group, and all other hosted control planes in the other one.
   real: {
     pattern: '*.real.ts',
     limits: { fileMs: 20 * 60_000, silenceMs: 5 * 60_000 },
@@ -39,8 +39,8 @@ export const suites: Readonly<Record<string, Suite>> = {
     sharesProcesses: false,
     alone: /leader-election\.real|tests\/controller-manager\/replicas/,
     exclusive: [
-      /tests\/(conformance\/nodes|hosted|nodes|readme)\//,
-      /e2e|essential-controllers|tests\/(controller-manager|platform)\//,
+      /e2e|essential-controllers|tests\/(controller-manager|nodes|platform)\/|hosted\/(kubelet|worker)/,
+      /tests\/(hosted|readme)\//,
     ],
     printsOutput: true,
   },
