@@ -147,8 +147,9 @@ for (const driver of Object.keys(drivers)) {
           const { refusedMs, statuses } = await refusal;
           for (const one of statuses) assert.ok(one === 200 || one === 503, String(one));
           await insistOnRestored(world, objects);
-          const after = await informers.compare();
-          assert.ok(after.relists >= informedKinds, `${after.relists} lists after the restore`);
+          let after = await informers.compare();
+          // Informers of kinds without a change have equal caches before they list again.
+          while (after.relists < informedKinds) after = await informers.compare();
           context.diagnostic(`${objects} objects: longest time without an answer ${Math.round(refusedMs)} ms`);
           // They follow later changes.
           await world.admin.create(configMaps, configMap('later', ''));
