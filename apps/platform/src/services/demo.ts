@@ -19,6 +19,7 @@ const key = { name: demoName };
 const secretKey = { namespace: managementNamespace(demoName), name: kubeconfigSecretName(demoName) };
 /** Pause after a watch has ended. */
 const pauseMs = 1_000;
+const kubeconfigPauseMs = 50;
 
 export interface DemoOptions {
   /** Of the management plane. */
@@ -65,14 +66,24 @@ export class Demo {
     for (;;) {
       const found = await find(client, ControlPlane, key, { signal });
       if (!found) return false;
-      if (isReady(found, url) && (await this.#keep(signal))) return true;
-      const { resourceVersion } = found.metadata;
-      for await (const event of client.watch(ControlPlane, { ...named(demoName), resourceVersion, signal })) {
-        if (event.type === 'DELETED') return false;
-        if (event.type !== 'BOOKMARK' && isReady(event.object, url) && (await this.#keep(signal))) return true;
+      if (isReady(found, url)) {
+        if (await this.#keep(found, signal)) return true;
+        // The status can have the new address a moment before the kubeconfig.
+        await sleep(clock, kubeconfigPauseMs, signal);
+        continue;
       }
-      await sleep(clock, pauseMs, signal);
+      if (!(await this.#untilReady(found, signal))) await sleep(clock, pauseMs, signal);
     }
+  }
+
+  /** Returns false if the watch ended before. The caller reads the object again, also after a deletion. */
+  async #untilReady({ metadata: { resourceVersion } }: ControlPlane, signal: AbortSignal): Promise<boolean> {
+    const { client, url } = this.#options;
+    for await (const event of client.watch(ControlPlane, { ...named(demoName), resourceVersion, signal })) {
+      if (event.type === 'DELETED') return true;
+      if (event.type !== 'BOOKMARK' && isReady(event.object, url)) return true;
+    }
+    return false;
   }
 
   /** Keeps the file equal to the Secret, which is renewed before it expires. Runs until the signal; never rejects. */
@@ -96,9 +107,10 @@ export class Demo {
     }
   }
 
-  async #keep(signal: AbortSignal): Promise<boolean> {
-    const text = kubeconfigIn(await find(this.#options.client, Secret, secretKey, { signal }));
-    if (text === undefined) return false;
+  async #keep({ spec }: ControlPlane, signal: AbortSignal): Promise<boolean> {
+    const { client, url } = this.#options;
+    const text = kubeconfigIn(await find(client, Secret, secretKey, { signal }));
+    if (text === undefined || (!isElsewhere(spec) && !text.includes(`${url}/`))) return false;
     await this.#write(text);
     return true;
   }
@@ -123,7 +135,10 @@ const kubeconfigIn = (secret: Secret | undefined): Kubeconfig => {
 function isReady({ metadata, spec, status }: ControlPlane, url: string): boolean {
   if (findCondition(status?.conditions, 'Ready')?.status !== 'True') return false;
   if (status?.observedGeneration !== metadata.generation) return false;
-  // At this address, and not at that of an earlier start; unless a user configured one.
-  const isElsewhere = spec.endpointRef ?? spec.endpointPolicy ?? spec.classRef;
-  return isElsewhere !== undefined || (status?.endpoint?.startsWith(`${url}/`) ?? false);
+  // At this address, and not at that of an earlier start.
+  return isElsewhere(spec) || (status?.endpoint?.startsWith(`${url}/`) ?? false);
 }
+
+/** Whether a user configured an address. */
+const isElsewhere = ({ endpointRef, endpointPolicy, classRef }: ControlPlane['spec']): boolean =>
+  (endpointRef ?? endpointPolicy ?? classRef) !== undefined;
