@@ -67,6 +67,7 @@ describe('a drill', () => {
       setImmediate(() => (seen = temporary(platform)));
       return found;
     };
+    await platform.quiet();
     clock.jump(hourMs);
     const { drill, condition } = await untilDrill(platform, ({ result }) => result === 'Succeeded');
     assert.deepEqual([drill.backup, drill.controlPlane, drill.objects], ['first-demo', 'demo', 3]);
@@ -84,6 +85,7 @@ describe('a drill', () => {
     const bytes = await readFile(join(data, file!));
     bytes[bytes.length >> 1]! ^= 1;
     await writeFile(join(data, file!), bytes);
+    await platform.quiet();
     clock.jump(hourMs);
     const { drill, condition } = await untilDrill(platform, ({ result }) => result === 'Failed');
     assert.deepEqual([condition?.status, condition?.reason], ['False', 'Corrupted']);
@@ -95,6 +97,7 @@ describe('a drill', () => {
     const clock = new JumpingClock();
     await using platform = await withBackups(clock);
     platform.target.alter = ({ 'configmaps/a': lost, ...rest }) => (lost === undefined ? {} : rest);
+    await platform.quiet();
     clock.jump(hourMs);
     const { condition } = await untilDrill(platform, ({ result }) => result === 'Failed');
     assert.match(condition!.message, /has 2 objects, and the backup has 3/);
@@ -105,6 +108,7 @@ describe('a drill', () => {
     const clock = new JumpingClock();
     await using platform = await withBackups(clock, ['a', 'b', 'c']);
     for (const [hour, plane] of ['a', 'b', 'c', 'a'].entries()) {
+      await platform.quiet();
       clock.jump(hourMs);
       const time = `2026-01-01T0${hour + 1}`;
       const { drill } = await untilDrill(
@@ -126,6 +130,7 @@ describe('a drill', () => {
       metadata: { name: 'nightly', namespace },
       spec: { ...spec, drill: { schedule: '0 * * * *' } },
     });
+    await platform.quiet();
     clock.jump(24 * hourMs);
     const isReady = (one?: ControlPlaneBackupSchedule) => one?.status?.backups === 1;
     await until(client, ControlPlaneBackupSchedule, { name: 'nightly' }, isReady);
@@ -135,6 +140,7 @@ describe('a drill', () => {
       target.planes.set(name, { objects: {}, labels: { [labels.drill]: `${namespace}.nightly` }, uid: name });
       return { state: 'Pending', message: 'etcd is starting', retryAfterMs: 600_000 };
     };
+    await platform.quiet();
     clock.jump(hourMs);
     await untilDrill(platform, ({ result }) => result === 'Running');
     await reached.promise;
@@ -150,8 +156,10 @@ describe('a drill', () => {
     const clock = new JumpingClock();
     await using platform = await withBackups(clock);
     platform.target.onRestore = () => ({ state: 'Pending', message: 'etcd is starting', retryAfterMs: 60_000 });
+    await platform.quiet();
     clock.jump(hourMs);
     await untilDrill(platform, ({ result }) => result === 'Running');
+    await platform.quiet();
     await platform.quiet();
     clock.jump(hourMs + 60_000);
     const { condition } = await untilDrill(platform, ({ result }) => result === 'Failed');

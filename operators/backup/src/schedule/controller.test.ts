@@ -48,6 +48,7 @@ describe('a schedule', () => {
     assert.equal(before.status?.nextBackupTime, '2026-01-01T01:00:00Z');
     assert.deepEqual(await names(platform), []);
     for (const hour of [1, 2]) {
+      await platform.quiet();
       clock.jump(hourMs);
       const { status } = await untilSchedule(platform, (one) => one.status?.backups === hour);
       assert.equal(status?.lastScheduleTime, `2026-01-01T0${hour}:00:00Z`);
@@ -57,6 +58,7 @@ describe('a schedule', () => {
     assert.deepEqual(await names(platform), ['hourly-202601010100-demo', 'hourly-202601010200-demo']);
     await platform.quiet();
     platform.forget();
+    await platform.quiet();
     clock.jump(10 * minuteMs);
     await platform.quiet();
     assert.deepEqual(platform.writes, []);
@@ -69,6 +71,7 @@ describe('a schedule', () => {
     await create(platform);
     await untilSchedule(platform, isReady);
     await first.stop();
+    await platform.quiet();
     clock.jump(30 * hourMs);
     platform.start();
     await untilSchedule(platform, (one) => one.status?.backups === 1);
@@ -82,6 +85,7 @@ describe('a schedule', () => {
     platform.start();
     await create(platform);
     await untilSchedule(platform, isReady);
+    await platform.quiet();
     clock.jump(hourMs);
     await untilSchedule(platform, (one) => one.status?.backups === 1);
     await platform.client.delete(ControlPlaneBackup, { name: 'hourly-202601010100-demo', namespace });
@@ -98,6 +102,7 @@ describe('a schedule', () => {
     const isSuspended = ({ status }: ControlPlaneBackupSchedule) =>
       findCondition(status?.conditions, 'Ready')?.reason === 'Suspended';
     await untilSchedule(platform, isSuspended);
+    await platform.quiet();
     clock.jump(3 * hourMs);
     await platform.quiet();
     assert.deepEqual(await names(platform), []);
@@ -127,6 +132,7 @@ describe('a schedule', () => {
     await create(platform, { ...hourly, retention: { count: 2 } });
     await untilSchedule(platform, isReady);
     for (let hour = 1; hour <= 4; hour++) {
+      await platform.quiet();
       clock.jump(hourMs);
       const time = `2026-01-01T0${hour}`;
       await untilSchedule(platform, ({ status }) => status?.lastBackupTime?.startsWith(time) ?? false);
@@ -145,10 +151,12 @@ describe('a schedule', () => {
     platform.start();
     await create(platform, { ...hourly, retention: { count: 1, age: '1h' } });
     await untilSchedule(platform, isReady);
+    await platform.quiet();
     clock.jump(hourMs);
     await untilSchedule(platform, (one) => one.status?.backups === 1);
     platform.target.planes.delete('demo');
     for (const hour of [2, 3, 4, 5, 6]) {
+      await platform.quiet();
       clock.jump(hourMs);
       const name = `hourly-202601010${hour}00-demo`;
       await until(platform.client, ControlPlaneBackup, { name }, (one) => one?.status?.phase === 'Failed');
@@ -173,10 +181,12 @@ describe('a schedule', () => {
     const { controlPlaneRef: __, ...rest } = hourly;
     await create(platform, { ...rest, controlPlaneSelector: { matchLabels: { team: 'red' } } });
     await untilSchedule(platform, isReady);
+    await platform.quiet();
     clock.jump(hourMs);
     await platform.quiet();
     assert.ok((await names(platform)).length < 20, 'a quarter of an hour has all of them');
     for (let passed = 0; passed < 15; passed += 5) {
+      await platform.quiet();
       clock.jump(5 * minuteMs);
       await platform.quiet();
     }
@@ -195,6 +205,7 @@ describe('a schedule', () => {
     const { controlPlaneRef: __, ...rest } = hourly;
     await create(platform, { ...rest, controlPlaneSelector: {} });
     await untilSchedule(platform, isReady);
+    await platform.quiet();
     clock.jump(hourMs + 15 * minuteMs);
     await untilSchedule(platform, (one) => one.status?.backups === 3);
     await platform.quiet();
