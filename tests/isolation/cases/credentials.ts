@@ -5,7 +5,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 import { frontProxyCertificate } from '../../../packages/server/src/tenancy/keys/front-proxy.ts';
-import { nobodysPeer } from '../../../packages/server/src/testing/tenancy-server.ts';
+import { anonymousPeer } from '../../../packages/server/src/testing/tenancy-server.ts';
 import { attempts } from '../testing/requests.ts';
 import { claimsOf, edited, keyIdOf, signed, unsigned } from '../testing/tokens.ts';
 import { isPublic, selfReviews, waysTo, withHeaders } from '../testing/ways.ts';
@@ -108,7 +108,7 @@ export function credentialCases(get: () => World): void {
       };
       for (const shown of [ada.administrator, ada.robot]) await isShutTo(get(), bob, withHeaders(shown, claims), false);
       await isNobody(get(), withHeaders(ada.administrator, claims), bob);
-      await isNobody(get(), withHeaders({ token: null, peer: nobodysPeer }, claims), ada, bob);
+      await isNobody(get(), withHeaders({ token: null, peer: anonymousPeer }, claims), ada, bob);
     });
 
     test('headers that name another tenant do not lead there', async () => {
@@ -132,7 +132,7 @@ export function credentialCases(get: () => World): void {
       const peer = ada.administrator.peer!;
       for (const shown of [
         { token: null, peer },
-        { token: ada.robot.token!, peer: nobodysPeer },
+        { token: ada.robot.token!, peer: anonymousPeer },
       ]) {
         for (const [plane, status] of [
           [ada.plane, 201],

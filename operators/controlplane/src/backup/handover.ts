@@ -7,7 +7,7 @@ export class Handover implements AsyncIterable<Uint8Array> {
   #wakeReader: (() => void) | undefined;
   #wakeWriter: (() => void) | undefined;
 
-  /** One call at a time. Resolves when the chunk was read, or the reader reads no more. */
+  /** One call at a time. Resolves when the chunk was read, or the reader has stopped. */
   async put(chunk: Uint8Array): Promise<void> {
     if (this.#isLeft) return;
     this.#chunk = chunk;
@@ -20,7 +20,7 @@ export class Handover implements AsyncIterable<Uint8Array> {
     this.#wakeReader?.();
   }
 
-  /** Called when the reader reads no more. */
+  /** Called when the reader stops. */
   leave(): void {
     this.#isLeft = true;
     this.#wakeWriter?.();

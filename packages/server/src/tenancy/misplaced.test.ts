@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 import type { Peer } from '../http/message.ts';
-import { nobodysPeer, planePath, tenants, TenancyServer } from '../testing/tenancy-server.ts';
+import { anonymousPeer, planePath, tenants, TenancyServer } from '../testing/tenancy-server.ts';
 
 const world = { clock: systemClock, random: systemRandom };
 
@@ -77,7 +77,7 @@ const documents = ['/metrics', '/version', '/healthz', '/livez', '/readyz', '/op
 test('the answer at a host name does not depend on whether a tenant has this name', async () => {
   await using server = await TenancyServer.open();
   await server.make('demo', { hosts: ['demo.example.com'] });
-  const { address } = nobodysPeer;
+  const { address } = anonymousPeer;
   for (const shown of [{ token: unsignedToken }, { token: null, peer: strangerPeer('hangar-tenant-ca') }]) {
     for (const target of documents) {
       for (const isByServerName of [false, true]) {

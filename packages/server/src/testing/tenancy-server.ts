@@ -135,7 +135,7 @@ export const tenant = (name: string, spec: object = {}): object => ({
 });
 
 /** A connection without a certificate. */
-export const nobodysPeer: Peer = { address: '127.0.0.1', certificate: undefined };
+export const anonymousPeer: Peer = { address: '127.0.0.1', certificate: undefined };
 
 function parsed(text: string): Data {
   try {

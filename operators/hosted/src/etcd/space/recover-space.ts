@@ -48,7 +48,7 @@ export async function recoverSpace(etcd: SpaceClient, options: RecoveryOptions):
   return { isRecovered: true };
 }
 
-/** Removes no more revisions than necessary. */
+/** Removes as few revisions as possible. */
 async function removeRevisions(etcd: SpaceClient, options: RecoveryOptions): Promise<void> {
   for (const kept of keptRevisions) {
     const { members, revision } = await etcd.observe();

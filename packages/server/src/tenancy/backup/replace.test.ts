@@ -9,7 +9,7 @@ import type { Store, Write } from '@hangar/store';
 import { RbacAuthorizer } from '../../auth/authorization/rbac/rbac-authorizer.ts';
 import { EncryptedStore, encryptionOf } from '../../encryption/index.ts';
 import { ForwardingStore } from '../../objects/forwarding-store.ts';
-import { nobodysPeer, planePath, tenants, TenancyServer } from '../../testing/tenancy-server.ts';
+import { anonymousPeer, planePath, tenants, TenancyServer } from '../../testing/tenancy-server.ts';
 import { configMap, configMaps } from '../../testing/test-server.ts';
 import type { Data } from '../../testing/test-server.ts';
 import { FeedRecorder } from '../feed/testing.ts';
@@ -190,7 +190,7 @@ describe('a restore in place', () => {
     assert.match(data.message, /cannot create resource "tenants\/replace"/);
   });
 
-  test('is told to controllers as a control plane that is gone and comes back', async () => {
+  test('controllers receive the control plane as deleted and then as created again', async () => {
     await using server = await TenancyServer.open();
     const file = await changed(server);
     await using recorder = await FeedRecorder.open(server, ({ resource }) => resource === 'configmaps');
@@ -219,7 +219,7 @@ describe('a restore in place', () => {
       const certificate = Buffer.from(users[0].user['client-certificate-data'], 'base64').toString();
       store.changes = 2;
       const der = new X509Certificate(certificate).raw;
-      const peer = { ...nobodysPeer, unverified: { der: () => der } };
+      const peer = { ...anonymousPeer, unverified: { der: () => der } };
       const target = `${planePath('demo')}${configMaps}`;
       const answer = await server.answer('GET', target, { peer, token: '' } as never);
       assert.equal(answer.status, 200);
