@@ -25,3 +25,4 @@ export { readTransfer } from './transfer/format.ts';
 export type { Transfer, TransferEntry } from './transfer/format.ts';
 export { entriesIn, exportRange, importRange } from './transfer/transfer.ts';
 export type { ExportOptions, ImportOptions, ImportResult } from './transfer/transfer.ts';
+export type * from './replication/frames.ts';
