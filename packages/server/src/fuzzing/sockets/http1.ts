@@ -17,8 +17,11 @@ const answerTimeoutMs = 15_000;
 /** Drops characters that are not allowed in a request line or a header; `garbage` covers those. */
 const sendable = (text: string): string => text.replace(/[^\u0021-\u007e]/g, '');
 
+/** The HTTP parser ends the connection at a target of another form, without responses to earlier requests; `garbage` covers those. */
+const absolutePath = (target: string): string => (target.startsWith('/') ? target : `/${target}`);
+
 function encode({ method, target, headers, body }: HostileRequest, authorization: string, more = ''): Buffer {
-  const lines = [`${method} ${sendable(target) || '/'} HTTP/1.1`, 'Host: x', `Authorization: ${authorization}`];
+  const lines = [`${method} ${absolutePath(sendable(target))} HTTP/1.1`, 'Host: x', `Authorization: ${authorization}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${sendable(value)}`);
   if (body !== undefined) lines.push(`Content-Length: ${body.length}`);
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n${more}\r\n`, 'latin1'), body ?? Buffer.alloc(0)]);
@@ -107,6 +110,7 @@ async function costlyOne(random: Random, target: Target): Promise<number> {
 const brokenHeads = [
   'GET\r\n\r\n',
   'GET / HTTP/9.9\r\n\r\n',
+  'GET ?a=b HTTP/1.1\r\nHost: x\r\n\r\n',
   'GET / HTTP/1.1\r\n\r\n',
   'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n',
   'GET / HTTP/1.1\nHost: x\n\n',
