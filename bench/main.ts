@@ -51,6 +51,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'virtual control planes: backup and restore of a large one, of a thousand, and what their neighbours notice',
     run: () => import('./backup/main.ts'),
   },
+  migration: {
+    what: 'a control plane moves from virtual to dedicated and back under load: time by objects, pause of writes, memory; Linux',
+    run: () => import('./migration/main.ts'),
+  },
   nodes: {
     what: 'streams to a real kubelet through Hangar and through the real kube-apiserver: logs, exec, port-forward; Linux, root',
     run: () => import('./nodes/main.ts'),

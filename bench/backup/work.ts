@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { residentMiB } from '../server/processes.ts';
+import { PeakMemory } from '../server/peak-memory.ts';
 import type { Hangar } from '../tenants/hangar.ts';
 
 const worker = join(import.meta.dirname, 'worker.ts');
@@ -16,14 +16,8 @@ export interface Worked<T> {
 }
 
 export async function work<T>(hangar: Hangar, verb: string, ...words: readonly string[]): Promise<Worked<T>> {
-  const startMiB = residentMiB([hangar.pid]);
-  let highestMiB = startMiB;
-  const timer = setInterval(() => (highestMiB = Math.max(highestMiB, residentMiB([hangar.pid]))), 50);
-  try {
-    const args = [worker, verb, hangar.kubeconfig, ...words];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: outputBytesMax });
-    return { result: JSON.parse(stdout) as T, serverGrowthMiB: highestMiB - startMiB };
-  } finally {
-    clearInterval(timer);
-  }
+  using memory = new PeakMemory(hangar.pid);
+  const args = [worker, verb, hangar.kubeconfig, ...words];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: outputBytesMax });
+  return { result: JSON.parse(stdout) as T, serverGrowthMiB: memory.growthMiB };
 }

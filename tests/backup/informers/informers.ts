@@ -24,6 +24,11 @@ export interface Informers extends AsyncDisposable {
    * before it connects again.
    */
   compare(): Promise<Compared>;
+  /**
+   * Waits for the events of all versions in a file: lines of `RESOURCE NAMESPACE/NAME UID RESOURCEVERSION`. Returns the number of those that
+   * did not arrive within five minutes. An informer that filled its cache again has not seen the versions in between.
+   */
+  missed(file: string): Promise<number>;
 }
 
 /** `watchList`: informers start with a stream of initial events; otherwise they list first. */
@@ -60,6 +65,14 @@ export async function startInformers(kubeconfig: string, { watchList = true } = 
       const found = /^same (\d+) (\d+)$/.exec(answer);
       assert.ok(found, answer);
       return { objects: Number(found[1]), relists: Number(found[2]) };
+    },
+    async missed(file) {
+      child.stdin.write(`missed ${file}\n`);
+      const answer = await line();
+      const found = /^missed (\d+)/.exec(answer);
+      assert.ok(found, answer);
+      if (found[1] !== '0') console.log(answer);
+      return Number(found[1]);
     },
     [Symbol.asyncDispose]: stop,
   };

@@ -2,8 +2,10 @@
 //
 // It prints `synced` when all caches are filled. For each line on standard input it waits until every cache has the objects
 // and resourceVersions of a list, and prints `same OBJECTS RELISTS`, or `different: why` after the time limit. RELISTS is the
-// number of times that informers filled their caches again, by a list or by a stream of initial events. It exits with 1 when
-// a resourceVersion of an object appears twice with different contents.
+// number of times that informers filled their caches again, by a list or by a stream of initial events. A line `missed FILE`
+// names a file with one `RESOURCE NAMESPACE/NAME UID RESOURCEVERSION` per line: it waits until events with all of them
+// have arrived, and prints `missed COUNT FIRST` after the time limit, or `missed 0` at once. It exits with 1 when a
+// resourceVersion of an object appears twice with different contents.
 package main
 
 import (
@@ -16,6 +18,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -115,7 +119,11 @@ func run(kubeconfig string, limit time.Duration) error {
 	fmt.Println("synced")
 	input := bufio.NewScanner(os.Stdin)
 	for input.Scan() {
-		fmt.Println(p.compare(ctx, limit))
+		if file, ok := strings.CutPrefix(input.Text(), "missed "); ok {
+			fmt.Println(p.missed(file, limit))
+		} else {
+			fmt.Println(p.compare(ctx, limit))
+		}
 	}
 	return input.Err()
 }
@@ -127,6 +135,33 @@ func (p *program) follow(resource schema.GroupVersionResource, informer cache.Sh
 		UpdateFunc: func(_, object any) { p.record(resource, object) },
 	})
 	return err
+}
+
+// missed waits for the events of all versions in the file.
+func (p *program) missed(file string, limit time.Duration) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	left := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for deadline := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+		left = p.unseen(left)
+		if len(left) == 0 {
+			return "missed 0"
+		}
+		if time.Now().After(deadline) {
+			return fmt.Sprintf("missed %d %s", len(left), left[0])
+		}
+	}
+}
+
+func (p *program) unseen(ids []string) []string {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return slices.DeleteFunc(ids, func(id string) bool {
+		_, ok := p.seen[id]
+		return ok
+	})
 }
 
 // counter counts requests that fill a cache: first pages of lists, and watches with initial events.

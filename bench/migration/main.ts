@@ -1,0 +1,101 @@
+/**
+ * `npm run bench -- migration`: a control plane moves from virtual to dedicated and back while clients use it. Hangar runs as `hangar up
+ * --hosted`; etcd and kube-apiserver run as local processes.
+ *
+ *     npm run bench -- migration [--objects 1000,10000] [--writes 200] [sizes|load …]
+ */
+
+import { Usage, readCommandLine, wholeNumber } from '../../scripts/command-line.ts';
+import { printBars } from '../bars.ts';
+import type { Bar } from '../bars.ts';
+import { table, thousands } from '../table.ts';
+import { load } from './load.ts';
+import type { LoadResult } from './load.ts';
+import { sizes } from './sizes.ts';
+import type { SizeRow } from './sizes.ts';
+
+const names = ['sizes', 'load'] as const;
+
+export async function run(args: string[]): Promise<boolean> {
+  const { values, names: given } = readCommandLine(args, {
+    usage: 'npm run bench -- migration',
+    names,
+    options: {
+      objects: { value: 'N,N', help: 'sizes: numbers of objects (default: 1000,10000,100000)' },
+      filled: { value: 'N', help: 'load: number of objects (default: 20000)' },
+      writes: { value: 'N', help: 'writes per second while it moves (default: 200)' },
+      rounds: { value: 'N', help: 'load: round trips (default: 3)' },
+    },
+  });
+  const writes = wholeNumber('writes', values.writes, 200);
+  const isWanted = (name: (typeof names)[number]): boolean => given.length === 0 || given.includes(name);
+  const bars: Bar[] = [];
+  if (isWanted('load')) {
+    const filled = wholeNumber('filled', values.filled, 20_000);
+    const result = await load({ filled, writes, rounds: wholeNumber('rounds', values.rounds, 3) });
+    console.log(loadTable(result));
+    bars.push(...loadBars(result));
+  }
+  if (isWanted('sizes')) {
+    const rows: SizeRow[] = [];
+    for (const objects of counts(values.objects ?? '1000,10000,100000')) rows.push(await sizes({ objects, writes }));
+    console.log(sizesTable(rows));
+    bars.push(...rows.map(pauseBar));
+  }
+  return printBars(bars);
+}
+
+function counts(text: string): readonly number[] {
+  const all = text.split(',').map(Number);
+  if (all.some((one) => !Number.isInteger(one) || one < 1))
+    throw new Usage(`--objects ${text}: not a list of numbers`, 2);
+  return all;
+}
+
+const sizesTable = (rows: readonly SizeRow[]): string =>
+  table(
+    ['objects', 'to dedicated', 'to virtual', 'longest pause', 'p99', 'server MiB'],
+    rows.map((row) => [
+      thousands(row.objects),
+      `${row.toDedicatedSeconds.toFixed(1)} s`,
+      `${row.toVirtualSeconds.toFixed(1)} s`,
+      `${row.longestPauseMs.toFixed(0)} ms`,
+      `${row.p99Ms.toFixed(0)} ms`,
+      `+ ${row.serverGrowthMiB.toFixed(0)}`,
+    ]),
+  );
+
+const pauseBar = ({ objects, longestPauseMs }: SizeRow): Bar => ({
+  what: `${thousands(objects)} objects: longest pause of writes`,
+  measured: longestPauseMs,
+  bar: 1_000,
+  must: 'at most',
+  unit: ' ms',
+});
+
+const loadTable = (result: LoadResult): string =>
+  table(
+    ['migrations under load', ''],
+    [
+      ['migrations', String(result.migrations)],
+      ['objects', thousands(result.objects)],
+      ['acknowledged writes', thousands(result.acknowledged)],
+      ['failed requests', thousands(result.failures)],
+      ['p50 of a write', `${result.p50Ms.toFixed(1)} ms`],
+      ['p99 of a write', `${result.p99Ms.toFixed(0)} ms`],
+      ['longest write', `${result.longestMs.toFixed(0)} ms`],
+      ['informers', String(result.informers)],
+      ['lists of informers', String(result.relists)],
+    ],
+  );
+
+const loadBars = (result: LoadResult): Bar[] => {
+  const none = { bar: 0, must: 'at most', unit: '' } as const;
+  return [
+    { what: 'p99 of writes', measured: result.p99Ms, bar: 1_000, must: 'at most', unit: ' ms' },
+    { what: 'longest pause of writes', measured: result.longestPauseMs, bar: 1_000, must: 'at most', unit: ' ms' },
+    { what: 'acknowledged writes that are lost, changed or duplicated', measured: result.faults, ...none },
+    { what: 'writes that an informer has not seen', measured: result.missed, ...none },
+    { what: 'objects with another UID or resourceVersion', measured: result.changed, ...none },
+  ];
+};

@@ -1,0 +1,259 @@
+/**
+ * A client that writes at a constant rate, and remembers every acknowledged write.
+ *
+ *     await using writes = await AcknowledgedWrites.start(kubeconfig, { perSecond: 200 });
+ *     await migrate();
+ *     const report = await writes.finish();      // compares all of it with the stored objects
+ *
+ * Two of three writes create the ConfigMap `w-N`. The others increment one of 16 counters, conditional on its resourceVersion. No write is
+ * repeated: a failed one is counted, and what it has done is unknown until the end.
+ */
+
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { configOfKubeconfig, connect } from '@hangar/client';
+import type { Client } from '@hangar/client';
+import { ConfigMap, Namespace } from '@hangar/client/kinds/core-v1';
+import { asError, hasCode } from '@hangar/core';
+import { percentile } from '../../../bench/table.ts';
+
+export interface WritesOptions {
+  readonly perSecond: number;
+  /** Must not exist. */
+  readonly namespace?: string;
+}
+
+/** A version of an object whose write was acknowledged. */
+interface Version {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+export interface WritesReport {
+  readonly acknowledged: number;
+  /** Requests that ended with an error, by their message. */
+  readonly failures: ReadonlyMap<string, number>;
+  /** Acknowledged writes that are missing, changed or done twice; one line for each. */
+  readonly faults: readonly string[];
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly longestMs: number;
+  /** The longest time in which no write was acknowledged. */
+  readonly longestPauseMs: number;
+}
+
+const counterCount = 16;
+const inFlightMax = 256;
+const requestTimeoutMs = 30_000;
+
+interface Counter {
+  readonly name: string;
+  version: Version;
+  value: number;
+  /** A failed increment may have been executed. */
+  unknown: number;
+  isBusy: boolean;
+}
+
+export class AcknowledgedWrites implements AsyncDisposable {
+  readonly #client: Client;
+  readonly #namespace: string;
+  readonly #perSecond: number;
+  readonly #counters: Counter[] = [];
+  /** All acknowledged versions, in the order of their acknowledgement. */
+  readonly #versions: Version[] = [];
+  readonly #created = new Map<string, Version>();
+  readonly #unknown = new Set<string>();
+  readonly #failures = new Map<string, number>();
+  readonly #durationsMs: number[] = [];
+  readonly #stopping = new AbortController();
+  readonly #inFlight = new Set<Promise<void>>();
+  #longestPauseMs = 0;
+  #lastMs = performance.now();
+  #running: Promise<void> = Promise.resolve();
+
+  private constructor(client: Client, { perSecond, namespace = 'writes' }: WritesOptions) {
+    this.#client = client;
+    this.#perSecond = perSecond;
+    this.#namespace = namespace;
+  }
+
+  /** `kubeconfig`: the text. */
+  static async start(kubeconfig: string, options: WritesOptions): Promise<AcknowledgedWrites> {
+    const config = await configOfKubeconfig(kubeconfig);
+    const writes = new AcknowledgedWrites(connect(config, { retry: false, timeoutMs: requestTimeoutMs }), options);
+    await writes.#prepare();
+    writes.#running = writes.#run();
+    return writes;
+  }
+
+  get acknowledged(): number {
+    return this.#versions.length;
+  }
+
+  /** Resolves when this number of further writes is acknowledged. */
+  async more(count: number): Promise<void> {
+    const wanted = this.acknowledged + count;
+    while (this.acknowledged < wanted) await delay(20);
+  }
+
+  /** Stops, compares with the stored objects, and writes a file of all versions for `Informers.missed`, if `versionsFile` is set. */
+  async finish(versionsFile?: string): Promise<WritesReport> {
+    await this.#stop();
+    const faults = await this.#faults();
+    if (versionsFile !== undefined) {
+      const lines = this.#versions.map(
+        ({ name, uid, resourceVersion }) => `configmaps ${this.#namespace}/${name} ${uid} ${resourceVersion}`,
+      );
+      await writeFile(versionsFile, `${lines.join('\n')}\n`);
+    }
+    const sorted = this.#durationsMs.toSorted((a, b) => a - b);
+    return {
+      acknowledged: this.acknowledged,
+      failures: this.#failures,
+      faults,
+      p50Ms: percentile(sorted, 0.5),
+      p99Ms: percentile(sorted, 0.99),
+      longestMs: sorted.at(-1)!,
+      longestPauseMs: this.#longestPauseMs,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stop();
+    await this.#client.close();
+  }
+
+  async #prepare(): Promise<void> {
+    const namespace = this.#namespace;
+    await this.#client.create(Namespace, { metadata: { name: namespace } });
+    for (let at = 0; at < counterCount; at++) {
+      const name = `counter-${at}`;
+      const object = await this.#client.create(ConfigMap, { metadata: { namespace, name }, data: { value: '0' } });
+      const version = this.#acknowledge(object);
+      this.#counters.push({ name, version, value: 0, unknown: 0, isBusy: false });
+    }
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    await Promise.all(this.#inFlight);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    const startedMs = performance.now();
+    for (let number = 0; !signal.aborted; number++) {
+      const waitMs = startedMs + (number * 1_000) / this.#perSecond - performance.now();
+      if (waitMs > 1) await delay(waitMs, undefined, { signal }).catch(() => {});
+      // A held request is one of many: the others go on until the limit.
+      while (this.#inFlight.size >= inFlightMax && !signal.aborted) await Promise.race(this.#inFlight);
+      if (signal.aborted) return;
+      const write = this.#write(number).finally(() => this.#inFlight.delete(write));
+      this.#inFlight.add(write);
+    }
+  }
+
+  async #write(number: number): Promise<void> {
+    const counter = number % 3 === 2 ? this.#counters.find(({ isBusy }) => !isBusy) : undefined;
+    const fromMs = performance.now();
+    try {
+      await (counter ? this.#increment(counter) : this.#create(`w-${number}`));
+    } catch (error) {
+      const { message } = asError(error);
+      this.#failures.set(message, (this.#failures.get(message) ?? 0) + 1);
+      if (counter && !hasCode(error, 'Conflict')) await this.#read(counter);
+      if (!counter) this.#unknown.add(`w-${number}`);
+      return;
+    } finally {
+      this.#durationsMs.push(performance.now() - fromMs);
+    }
+  }
+
+  async #create(name: string): Promise<void> {
+    const object = { metadata: { namespace: this.#namespace, name }, data: { name } };
+    this.#created.set(name, this.#acknowledge(await this.#client.create(ConfigMap, object)));
+  }
+
+  async #increment(counter: Counter): Promise<void> {
+    counter.isBusy = true;
+    try {
+      const { name, version, value } = counter;
+      const { resourceVersion } = version;
+      const object = {
+        metadata: { namespace: this.#namespace, name, resourceVersion },
+        data: { value: String(value + 1) },
+      };
+      counter.version = this.#acknowledge(await this.#client.update(ConfigMap, object));
+      counter.value++;
+    } finally {
+      counter.isBusy = false;
+    }
+  }
+
+  /** After an increment with an unknown result. */
+  async #read(counter: Counter): Promise<void> {
+    counter.isBusy = true;
+    try {
+      const object = await this.#client.get(ConfigMap, { namespace: this.#namespace, name: counter.name });
+      const value = Number(object.data?.['value']);
+      if (value === counter.value + 1) counter.unknown++;
+      else assert.equal(value, counter.value, `${counter.name} after a failed increment`);
+      counter.value = value;
+      counter.version = versionOf(object);
+    } finally {
+      counter.isBusy = false;
+    }
+  }
+
+  #acknowledge(object: ConfigMap): Version {
+    const nowMs = performance.now();
+    this.#longestPauseMs = Math.max(this.#longestPauseMs, nowMs - this.#lastMs);
+    this.#lastMs = nowMs;
+    const version = versionOf(object);
+    this.#versions.push(version);
+    return version;
+  }
+
+  async #faults(): Promise<string[]> {
+    const { items } = await this.#client.list(ConfigMap, { namespace: this.#namespace });
+    const stored = new Map(items.map((object) => [object.metadata.name!, object]));
+    const faults: string[] = [];
+    for (const wanted of [...this.#created.values(), ...this.#counters.map(({ version }) => version)]) {
+      const object = stored.get(wanted.name);
+      stored.delete(wanted.name);
+      const found = object && versionOf(object);
+      if (found?.uid === wanted.uid && found.resourceVersion === wanted.resourceVersion) continue;
+      faults.push(`${wanted.name}: acknowledged ${shown(wanted)}, stored ${found ? shown(found) : 'nothing'}`);
+    }
+    for (const name of stored.keys()) {
+      if (name.startsWith('w-') && !this.#unknown.has(name)) faults.push(`${name}: stored, but not written`);
+    }
+    for (const { name, value } of this.#counters) {
+      const found = items.find(({ metadata }) => metadata.name === name)?.data?.['value'];
+      if (found !== String(value)) faults.push(`${name}: ${value} increments, but its value is ${found}`);
+    }
+    return [...faults, ...this.#repeated()];
+  }
+
+  /** Two acknowledged writes never have one resourceVersion. */
+  #repeated(): string[] {
+    const seen = new Set<string>();
+    return this.#versions.flatMap(({ name, resourceVersion }) => {
+      if (seen.has(resourceVersion)) return [`${name}: resourceVersion ${resourceVersion} was acknowledged twice`];
+      seen.add(resourceVersion);
+      return [];
+    });
+  }
+}
+
+const versionOf = ({ metadata }: ConfigMap): Version => ({
+  name: metadata.name!,
+  uid: metadata.uid!,
+  resourceVersion: metadata.resourceVersion!,
+});
+
+const shown = ({ uid, resourceVersion }: Version): string => `uid ${uid} resourceVersion ${resourceVersion}`;
