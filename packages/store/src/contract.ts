@@ -163,6 +163,8 @@ export interface Store {
   grantLease(ttlMs: number): Promise<Lease>;
   /** Rejects with `LeaseNotFound` if it was revoked or has expired. */
   renewLease(id: LeaseId): Promise<void>;
+  /** Returns the time until the lease expires unless it is renewed. Rejects with `LeaseNotFound` if it was revoked or has expired. */
+  leaseTtlMs(id: LeaseId): Promise<number>;
   revokeLease(id: LeaseId): Promise<void>;
 
   /** Closes watches, waits for commits in progress, and releases all resources. Idempotent. */

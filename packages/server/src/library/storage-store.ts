@@ -127,6 +127,7 @@ export class StorageStore implements Store {
   compact = (): Promise<void> => Promise.resolve();
   grantLease = (): Promise<never> => Promise.reject(new Error('a custom storage does not support leases'));
   renewLease = (): Promise<never> => this.grantLease();
+  leaseTtlMs = (): Promise<never> => this.grantLease();
   revokeLease = (): Promise<never> => this.grantLease();
   close = (): Promise<void> => Promise.resolve();
 

@@ -45,6 +45,10 @@ export abstract class ForwardingStore implements Store {
     return this.store.renewLease(...parameters);
   }
 
+  leaseTtlMs(...parameters: Parameters<Store['leaseTtlMs']>): Promise<number> {
+    return this.store.leaseTtlMs(...parameters);
+  }
+
   revokeLease(...parameters: Parameters<Store['revokeLease']>): Promise<void> {
     return this.store.revokeLease(...parameters);
   }

@@ -21,6 +21,7 @@ export function closing(scenario: Scenario): void {
       'watch from': () => store.watch({ prefix: subject.prefix, fromRevision: revision }).next(),
       compact: () => store.compact(revision),
       grantLease: () => store.grantLease(5_000),
+      leaseTtlMs: () => store.leaseTtlMs('1' as LeaseId),
       renewLease: () => store.renewLease('1' as LeaseId),
       revokeLease: () => store.revokeLease('1' as LeaseId),
     };

@@ -19,6 +19,21 @@ export function leases(scenario: Scenario): void {
     }
   });
 
+  scenario('the remaining time of a lease decreases, and a renewal restores it', async ({ store }) => {
+    const { id, ttlMs } = await store.grantLease(60_000);
+    const granted = await store.leaseTtlMs(id);
+    assert.ok(granted > ttlMs - 30_000 && granted <= ttlMs, `${granted} of ${ttlMs}`);
+    await delay(1_100);
+    const later = await store.leaseTtlMs(id);
+    // Whole seconds in some drivers.
+    assert.ok(later < ttlMs && later <= granted, `${later} after ${granted}`);
+    await store.renewLease(id);
+    assert.ok((await store.leaseTtlMs(id)) >= later);
+    await store.revokeLease(id);
+    assert.equal(await refusal(() => store.leaseTtlMs(id)), 'LeaseNotFound');
+    assert.equal(await refusal(() => store.leaseTtlMs('never' as LeaseId)), 'LeaseNotFound');
+  });
+
   scenario('leases have ids of their own', async ({ store }) => {
     const granted = await Promise.all(Array.from({ length: 20 }, () => store.grantLease(longMs)));
     assert.equal(new Set(granted.map((lease) => lease.id)).size, 20);

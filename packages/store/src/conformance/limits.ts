@@ -180,6 +180,7 @@ export function limits(scenario: Scenario): void {
     for (const id of ['feedfeedfeed', '123456', 'not a lease', ''] as LeaseId[]) {
       assert.equal(await refusal(() => subject.put('a', '1', { lease: id })), 'LeaseNotFound', id);
       assert.equal(await refusal(() => subject.store.renewLease(id)), 'LeaseNotFound', id);
+      assert.equal(await refusal(() => subject.store.leaseTtlMs(id)), 'LeaseNotFound', id);
       assert.equal(await refusal(() => subject.store.revokeLease(id)), 'LeaseNotFound', id);
     }
     assert.deepEqual(await subject.list(), []);

@@ -42,6 +42,16 @@ describe('the lease keeper', () => {
     assert.deepEqual(ended, ['a at 9500']);
   });
 
+  test('reports the remaining time of a lease', async () => {
+    const { scheduler, keeper } = world();
+    keeper.keep(lease('a', 10_000));
+    await scheduler.advance(4_000);
+    assert.equal(keeper.remainingMs('a' as LeaseId), 6_000);
+    keeper.renew('a' as LeaseId);
+    assert.equal(keeper.remainingMs('a' as LeaseId), 10_000);
+    assert.throws(() => keeper.remainingMs('b' as LeaseId), { code: 'LeaseNotFound' });
+  });
+
   test('does not know a lease that ended, was forgotten or never was', async () => {
     const { scheduler, keeper, ended } = world();
     keeper.keep(lease('ended', 1_000));

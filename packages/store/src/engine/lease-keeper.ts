@@ -32,9 +32,13 @@ export class LeaseKeeper {
   }
 
   renew(id: LeaseId): void {
-    const kept = this.#deadlines.get(id);
-    if (!kept) throw new StoreError('LeaseNotFound', `lease ${id} not found: it expired, was revoked or never existed`);
+    const kept = this.#kept(id);
     kept.deadlineMs = this.#clock.monotonicMs() + kept.ttlMs;
+  }
+
+  /** Not negative: a lease expires up to `granularityMs` after its deadline. */
+  remainingMs(id: LeaseId): number {
+    return Math.max(0, this.#kept(id).deadlineMs - this.#clock.monotonicMs());
   }
 
   forget(id: LeaseId): void {
@@ -45,6 +49,12 @@ export class LeaseKeeper {
     this.#stopped = true;
     this.#timer?.cancel();
     this.#deadlines.clear();
+  }
+
+  #kept(id: LeaseId): { ttlMs: number; deadlineMs: number } {
+    const kept = this.#deadlines.get(id);
+    if (!kept) throw new StoreError('LeaseNotFound', `lease ${id} not found: it expired, was revoked or never existed`);
+    return kept;
   }
 
   #wakeAt(atMs: number): void {

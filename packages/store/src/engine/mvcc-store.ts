@@ -241,6 +241,12 @@ export class MvccStore implements Store {
     this.#leases.renew(id);
   }
 
+  async leaseTtlMs(id: LeaseId): Promise<number> {
+    this.#refuseWhenClosed();
+    checkLeaseId(id);
+    return this.#leases.remainingMs(id);
+  }
+
   async revokeLease(id: LeaseId): Promise<void> {
     this.#refuseWhenClosed();
     checkLeaseId(id);

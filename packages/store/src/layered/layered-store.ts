@@ -219,6 +219,11 @@ class LayeredStore implements Store {
     return this.#store.renewLease(id);
   }
 
+  async leaseTtlMs(id: LeaseId): Promise<number> {
+    this.#refuseWhenClosed();
+    return this.#store.leaseTtlMs(id);
+  }
+
   async revokeLease(id: LeaseId): Promise<void> {
     this.#refuseWhenClosed();
     return this.#store.revokeLease(id);

@@ -130,6 +130,7 @@ export class ConvertingStore implements Store {
   compact: Store['compact'] = (revision) => this.#store.compact(revision);
   grantLease: Store['grantLease'] = (ttlMs) => this.#store.grantLease(ttlMs);
   renewLease: Store['renewLease'] = (id) => this.#store.renewLease(id);
+  leaseTtlMs: Store['leaseTtlMs'] = (id) => this.#store.leaseTtlMs(id);
   revokeLease: Store['revokeLease'] = (id) => this.#store.revokeLease(id);
   /** The control plane closes the store. */
   close: Store['close'] = () => Promise.resolve();

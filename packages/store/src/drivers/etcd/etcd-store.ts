@@ -200,6 +200,11 @@ class EtcdStore implements Store {
     await this.#leases.renew(id);
   }
 
+  async leaseTtlMs(id: LeaseId): Promise<number> {
+    this.#refuseWhenClosed();
+    return this.#leases.ttlMs(id);
+  }
+
   async revokeLease(id: LeaseId): Promise<void> {
     this.#refuseWhenClosed();
     await this.#leases.revoke(id);

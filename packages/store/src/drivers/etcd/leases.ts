@@ -35,6 +35,15 @@ export class Leases {
     if (ttlSeconds <= 0) throw leaseNotFound(id);
   }
 
+  async ttlMs(id: LeaseId): Promise<number> {
+    const frame = encodeLeaseId(numberOf(id));
+    const request = { method: leaseMethods.timeToLive, frame, decode: decodeLease, repeatable: true };
+    const { ttlSeconds, revision } = await this.#client.call(request);
+    this.#revisions.saw(revision);
+    if (ttlSeconds < 0) throw leaseNotFound(id);
+    return ttlSeconds * 1000;
+  }
+
   async revoke(id: LeaseId): Promise<void> {
     const frame = encodeLeaseId(numberOf(id));
     const request = { method: leaseMethods.revoke, frame, decode: decodeHeader, repeatable: false };

@@ -63,6 +63,7 @@ const calls: readonly [name: string, call: Call][] = [
   ['commit', (random, store) => store.commit(writes(random))],
   ['compact', (random, store) => store.compact(either(random, hostileNumber))],
   ['grantLease', (random, store) => store.grantLease(either(random, hostileNumber))],
+  ['leaseTtlMs', (random, store) => store.leaseTtlMs(either(random, hostileText))],
   ['renewLease', (random, store) => store.renewLease(either(random, hostileText))],
   ['revokeLease', (random, store) => store.revokeLease(either(random, hostileText))],
   ['watch', (random, store) => useWatch(store.watch(watchOptions(random)))],

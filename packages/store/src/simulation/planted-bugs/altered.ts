@@ -14,6 +14,7 @@ export function alteredStore(store: Store, changes: Partial<Store>): Store {
     compact: (revision) => store.compact(revision),
     grantLease: (ttlMs) => store.grantLease(ttlMs),
     renewLease: (id) => store.renewLease(id),
+    leaseTtlMs: (id) => store.leaseTtlMs(id),
     revokeLease: (id) => store.revokeLease(id),
     close: () => store.close(),
     ...changes,

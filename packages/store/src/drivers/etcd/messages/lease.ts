@@ -8,6 +8,7 @@ export const leaseMethods = {
   grant: '/etcdserverpb.Lease/LeaseGrant',
   revoke: '/etcdserverpb.Lease/LeaseRevoke',
   keepAlive: '/etcdserverpb.Lease/LeaseKeepAlive',
+  timeToLive: '/etcdserverpb.Lease/LeaseTimeToLive',
 } as const;
 
 /** etcd chooses the id. */
@@ -15,7 +16,7 @@ export function encodeLeaseGrant(ttlSeconds: number): Buffer {
   return new MessageWriter(16).uint(1, ttlSeconds).finishFrame();
 }
 
-/** LeaseRevoke and LeaseKeepAlive ask alike. */
+/** Encodes a request of LeaseRevoke, LeaseKeepAlive or LeaseTimeToLive, which are the same. */
 export function encodeLeaseId(id: bigint): Buffer {
   return new MessageWriter(16).int64(1, id).finishFrame();
 }
@@ -23,11 +24,11 @@ export function encodeLeaseId(id: bigint): Buffer {
 export interface LeaseResponse {
   readonly revision: Revision;
   readonly id: bigint;
-  /** 0 or less after a renewal: the lease has expired. */
+  /** 0 or less after a renewal, and less than 0 as the remaining time: the lease has expired. */
   readonly ttlSeconds: number;
 }
 
-/** LeaseGrant and LeaseKeepAlive answer alike. */
+/** Decodes a response of LeaseGrant, LeaseKeepAlive or LeaseTimeToLive, which are the same. */
 export function decodeLease(message: Buffer): LeaseResponse {
   const reader = new MessageReader(message);
   let revision = 0 as Revision;
