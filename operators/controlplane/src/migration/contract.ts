@@ -34,8 +34,11 @@ export interface TenantReplica {
   state(signal: AbortSignal): Promise<TenantReplicaState>;
   /** CAs and signing keys of the tenant, PEM, and the issuer of its service account tokens. */
   keys(signal: AbortSignal): Promise<ReplicaKeys>;
-  /** The visible content, base objects included: a snapshot, then every change. Ends when the signal aborts. */
-  frames(signal: AbortSignal): AsyncGenerator<ReplicaFrame, void, void>;
+  /**
+   * The visible content, base objects included: a snapshot, then every change. With `after`, only every change after that revision; rejects
+   * with `Compacted` if the history does not reach back to it. Ends when the signal aborts.
+   */
+  frames(signal: AbortSignal, options?: FramesOptions): AsyncGenerator<ReplicaFrame, void, void>;
   /** The content at the revision of the hold, or at the newest revision. */
   digest(signal: AbortSignal): Promise<ReplicaDigest>;
   /** Fences the tenant and keeps requests waiting. After it returns, the tenant accepts no write. */
@@ -44,7 +47,7 @@ export interface TenantReplica {
   release(id: MigrationId, signal: AbortSignal): Promise<void>;
   /** Ends the hold of a Local tenant: it becomes Remote. */
   passTo(id: MigrationId, remote: RemoteApiServer, signal: AbortSignal): Promise<void>;
-  /** Deletes the data of a Remote tenant, except identity and keys, and starts to receive. */
+  /** Deletes the data of a Remote tenant, except identity and keys, and starts to receive. Does nothing if it receives for this migration already. */
   startReceiving(id: MigrationId, signal: AbortSignal): Promise<void>;
   /** Appends frames in order, in bounded requests. Frames at or below the received revision are skipped. */
   receive(id: MigrationId, frames: readonly ReplicaFrame[], signal: AbortSignal): Promise<Revision>;
@@ -52,6 +55,11 @@ export interface TenantReplica {
   serveReceived(id: MigrationId, revision: Revision, signal: AbortSignal): Promise<void>;
   /** Deletes the data of a Remote tenant, except identity and keys. */
   deleteData(id: MigrationId, signal: AbortSignal): Promise<void>;
+}
+
+export interface FramesOptions {
+  /** Revision that the replica has reached. Absent: the frames start with a snapshot. */
+  readonly after?: Revision | undefined;
 }
 
 export interface ReplicaKeys {
@@ -99,8 +107,8 @@ export interface DedicatedSession extends AsyncDisposable {
   /** Repeats a batch at its own revision, or raises the revision by a progress frame. Frames at or below the revision are skipped. */
   apply(frame: ReplicaFrame): Promise<void>;
   digest(at: Revision): Promise<ReplicaDigest>;
-  /** A snapshot, then every change, until the signal aborts: for the way back. Values are JSON, as a tenant stores them. */
-  frames(signal: AbortSignal): AsyncGenerator<ReplicaFrame, void, void>;
+  /** As `frames` of a tenant: for the way back. Values are JSON, as a tenant stores them. */
+  frames(signal: AbortSignal, options?: FramesOptions): AsyncGenerator<ReplicaFrame, void, void>;
   /** Fences the API server. Returns the last revision: no later write of the API server can happen. */
   fence(): Promise<Revision>;
   /** Removes the fence; the HostedControlPlane starts its controllers. */
