@@ -11,11 +11,11 @@
  */
 
 import { crc32 } from 'node:zlib';
-import { ChunkReader } from '@hangar/core';
 import { ByteReader, ByteWriter } from '../bytes.ts';
-import { StoreError } from '../errors.ts';
 import { keyBytesMax } from '../keys.ts';
 import { valueBytesMax } from '../limits.ts';
+import { failed, frame, FrameInput } from './framing.ts';
+import type { Frame } from './framing.ts';
 
 export interface TransferEntry {
   /** Below the exported prefix. */
@@ -24,7 +24,6 @@ export interface TransferEntry {
 }
 
 const magic = Buffer.from('HANGAR-RANGE-1\n');
-const headerBytes = 5;
 const kinds = { entry: 1, end: 2, about: 3 } as const;
 /** Key, value and their lengths: a frame that claims to be longer is invalid, and must not be buffered. */
 const bodyBytesMax = keyBytesMax + valueBytesMax + 32;
@@ -60,13 +59,12 @@ export interface Transfer {
 
 /** Rejects with `ImportFailed` if the stream does not begin like an exported range. */
 export async function readTransfer(chunks: AsyncIterable<Uint8Array>): Promise<Transfer> {
-  const input = new Input(chunks);
-  if (!magic.equals(await input.take(magic.length)))
-    throw failed('it does not start with the signature of an exported range');
-  const first = await takeFrame(input);
+  const input = new FrameInput(chunks, bodyBytesMax);
+  if (!(await input.startsWith(magic))) throw failed('it does not start with the signature of an exported range');
+  const first = await input.frame();
   if (first.kind !== kinds.about) return { about: undefined, entries: entriesFrom(first, input, 0) };
   if (first.body.length > aboutBytesMax) throw failed('its description is too long');
-  const next = await takeFrame(input);
+  const next = await input.frame();
   return { about: first.body, entries: entriesFrom(next, input, crc32(first.body)) };
 }
 
@@ -79,12 +77,12 @@ export async function* decodeEntries(chunks: AsyncIterable<Uint8Array>): AsyncGe
 
 async function* entriesFrom(
   first: Frame,
-  input: Input,
+  input: FrameInput,
   aboutChecksum: number,
 ): AsyncGenerator<TransferEntry, void, void> {
   let count = 0;
   let checksum = aboutChecksum;
-  for (let { kind, body } = first; ; { kind, body } = await takeFrame(input)) {
+  for (let { kind, body } = first; ; { kind, body } = await input.frame()) {
     if (kind === kinds.end) {
       // Compared as bytes: a longer body, or a longer notation of the same numbers, is damage too.
       if (!body.equals(endBody(count, checksum))) throw failed('its checksum is wrong');
@@ -96,48 +94,5 @@ async function* entriesFrom(
     count++;
     const reader = new ByteReader(body);
     yield { key: reader.string(), value: reader.bytes() };
-  }
-}
-
-interface Frame {
-  readonly kind: number;
-  readonly body: Buffer;
-}
-
-async function takeFrame(input: Input): Promise<Frame> {
-  const header = await input.take(headerBytes);
-  const length = header.readUInt32LE(0);
-  if (length > bodyBytesMax) throw failed(`a frame of ${length} bytes is too long`);
-  return { kind: header[4]!, body: await input.take(length) };
-}
-
-export function failed(problem: string, options?: ErrorOptions): StoreError {
-  return new StoreError('ImportFailed', `the stream cannot be imported: ${problem}`, options);
-}
-
-function frame(kind: number, body: Uint8Array): Uint8Array {
-  const bytes = Buffer.allocUnsafe(headerBytes + body.length);
-  bytes.writeUInt32LE(body.length, 0);
-  bytes[4] = kind;
-  bytes.set(body, headerBytes);
-  return bytes;
-}
-
-/** The exported stream, in pieces of the requested size. */
-class Input {
-  readonly #reader: ChunkReader;
-
-  constructor(chunks: AsyncIterable<Uint8Array>) {
-    this.#reader = new ChunkReader(chunks);
-  }
-
-  async take(length: number): Promise<Buffer> {
-    const taken = await this.#reader.take(length);
-    if (!taken) throw failed('it is truncated');
-    return taken;
-  }
-
-  ended(): Promise<boolean> {
-    return this.#reader.isEmpty();
   }
 }

@@ -9,8 +9,9 @@ import { asError } from '@hangar/core';
 import type { StoreError, StoreErrorCode } from '../errors.ts';
 import { checkKey, prefixRange, successor } from '../keys.ts';
 import { transactionWritesMax, valueBytesMax } from '../limits.ts';
-import { decodeEntries, encodeEntries, failed } from './format.ts';
+import { decodeEntries, encodeEntries } from './format.ts';
 import type { TransferEntry } from './format.ts';
+import { failed } from './framing.ts';
 
 const pageLengthMax = 500;
 const firstPageLength = 8;
