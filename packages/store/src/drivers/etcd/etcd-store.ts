@@ -13,8 +13,7 @@
  * keys under the prefix that are not UTF-8, which are listed but cannot be named.
  */
 
-import { systemClock, systemRandom, systemTransport } from '@hangar/core';
-import type { Clock, Random, Transport } from '@hangar/core';
+import { systemClock } from '@hangar/core';
 import type {
   CommitResult,
   GetResult,
@@ -33,35 +32,25 @@ import type {
 } from '../../contract.ts';
 import { HistoryWindow } from '../../engine/history-window.ts';
 import type { HistoryPolicy } from '../../engine/history-window.ts';
-import { closed, futureRevision, StoreError } from '../../errors.ts';
+import { closed, futureRevision } from '../../errors.ts';
+import type { StoreError } from '../../errors.ts';
 import { checkKey, checkRange } from '../../keys.ts';
 import { checkLimit, checkRevision, checkTransaction, checkTtl } from '../../limits.ts';
-import { Client } from './client.ts';
+import type { Client } from './client.ts';
 import { Committer } from './committer.ts';
-import type { PasswordOptions } from './credentials.ts';
 import { Feed } from './feed.ts';
-import { parseEndpoint } from './grpc/endpoint.ts';
-import type { TlsOptions } from './grpc/endpoint.ts';
 import { Leases } from './leases.ts';
 import { decodeHeader } from './messages/header.ts';
 import { encodeCompact, methods } from './messages/kv.ts';
+import { openClient } from './open-client.ts';
+import type { ConnectionOptions } from './open-client.ts';
 import { Reader } from './reader.ts';
 import { Revisions } from './revisions.ts';
 import { Scope } from './scope.ts';
 
-export interface EtcdStoreOptions {
-  /** `http://host:port` or `https://host:port`, in any order; the port is 2379 when absent. */
-  endpoints: readonly string[];
-  /** For `https` endpoints. */
-  tls?: TlsOptions;
-  auth?: PasswordOptions;
+export interface EtcdStoreOptions extends ConnectionOptions {
   /** The store holds the keys under this prefix; absent or empty: all of etcd. See `scope.ts`. */
   prefix?: string;
-  clock?: Clock;
-  random?: Random;
-  transport?: Transport;
-  /** Total time limit of a request, including connecting, fail-over and authentication. */
-  requestTimeoutMs?: number;
   /** Compacts by this policy; several replicas may. Absent: compaction is left to others (etcd itself can do it). */
   history?: HistoryPolicy | undefined;
   watchQueueLengthMax?: number;
@@ -94,17 +83,7 @@ class EtcdStore implements Store {
 
   constructor(options: EtcdStoreOptions) {
     const clock = options.clock ?? systemClock;
-    if (options.endpoints.length === 0)
-      throw new StoreError('InvalidRequest', 'at least one etcd endpoint is required');
-    const client = new Client({
-      endpoints: options.endpoints.map(parseEndpoint),
-      tls: options.tls,
-      auth: options.auth,
-      clock,
-      random: options.random ?? systemRandom,
-      transport: options.transport ?? systemTransport,
-      requestTimeoutMs: options.requestTimeoutMs ?? 5_000,
-    });
+    const client = openClient(options);
     const scope = new Scope(options.prefix ?? '');
     const revisions = new Revisions((revision) => this.#window?.advanced(revision));
     this.#client = client;

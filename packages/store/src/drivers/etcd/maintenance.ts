@@ -10,13 +10,10 @@
  * or the password is refused, `InvalidRequest` if etcd refuses the change. A change that rejects with `Unavailable` may have happened.
  */
 
-import { hasCode, systemClock, systemRandom, systemTransport } from '@hangar/core';
+import { hasCode } from '@hangar/core';
 import type { Revision } from '../../contract.ts';
 import { StoreError } from '../../errors.ts';
-import { Client } from './client.ts';
 import type { Request } from './client.ts';
-import type { EtcdStoreOptions } from './etcd-store.ts';
-import { parseEndpoint } from './grpc/endpoint.ts';
 import { encodeCompact, methods as kvMethods } from './messages/kv.ts';
 import {
   decodeAddedMember,
@@ -31,15 +28,14 @@ import {
   maintenanceMethods as methods,
 } from './messages/maintenance.ts';
 import type { Alarm, Member, MemberId, MemberStatus } from './messages/maintenance.ts';
+import { openClient } from './open-client.ts';
+import type { ConnectionOptions } from './open-client.ts';
 import { readSnapshot } from './snapshot-stream.ts';
 
 export type { Revision } from '../../contract.ts';
 export type { Alarm, AlarmType, Member, MemberId, MemberStatus } from './messages/maintenance.ts';
 
-export type EtcdMaintenanceOptions = Pick<
-  EtcdStoreOptions,
-  'endpoints' | 'tls' | 'auth' | 'clock' | 'random' | 'transport' | 'requestTimeoutMs'
->;
+export type EtcdMaintenanceOptions = ConnectionOptions;
 
 /** A database of 8 GiB on a slow disk. */
 const rewriteTimeoutMs = 600_000;
@@ -81,15 +77,7 @@ export interface EtcdMaintenance {
 
 /** Connects at the first call. */
 export function openEtcdMaintenance(options: EtcdMaintenanceOptions): EtcdMaintenance {
-  const client = new Client({
-    endpoints: options.endpoints.map(parseEndpoint),
-    tls: options.tls,
-    auth: options.auth,
-    clock: options.clock ?? systemClock,
-    random: options.random ?? systemRandom,
-    transport: options.transport ?? systemTransport,
-    requestTimeoutMs: options.requestTimeoutMs ?? 5_000,
-  });
+  const client = openClient(options);
   const read = <T>(method: string, decode: Request<T>['decode']): Promise<T> =>
     client.call({ method, frame: encodeEmpty(), decode, repeatable: true });
   const readLocal = <T>(method: string, decode: Request<T>['decode']): Promise<T> =>

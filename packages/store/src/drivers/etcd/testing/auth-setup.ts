@@ -1,10 +1,8 @@
 /** Switches authentication on, through etcd's own API. */
 
-import { systemClock, systemRandom, systemTransport } from '@hangar/core';
 import { MessageWriter } from '@hangar/http2/grpc';
-import { Client } from '../client.ts';
-import { parseEndpoint } from '../grpc/endpoint.ts';
 import { decodeHeader } from '../messages/header.ts';
+import { openClient } from '../open-client.ts';
 import type { EtcdTls } from './etcd-process.ts';
 
 /** Creates only the user `root`, with this password. */
@@ -13,14 +11,10 @@ export async function enableAuth(
   tls: EtcdTls | undefined,
   rootPassword: string,
 ): Promise<void> {
-  const client = new Client({
-    endpoints: endpoints.map(parseEndpoint),
-    tls: tls && { ca: tls.ca, ...tls.client },
-    auth: undefined,
-    clock: systemClock,
-    random: systemRandom,
-    transport: systemTransport,
+  const client = openClient({
+    endpoints,
     requestTimeoutMs: 10_000,
+    ...(tls && { tls: { ca: tls.ca, ...tls.client } }),
   });
   const call = (method: string, message: MessageWriter) =>
     client.call({
