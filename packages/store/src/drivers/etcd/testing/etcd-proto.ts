@@ -60,6 +60,16 @@ message MemberAddResponse { Header header = 1; Member member = 2; repeated Membe
 message MemberIdRequest { uint64 ID = 1; }
 message AuthenticateRequest { string name = 1; string password = 2; }
 message AuthenticateResponse { Header header = 1; string token = 2; }
+message AuthStatusResponse { Header header = 1; bool enabled = 2; uint64 authRevision = 3; }
+message UserAddOptions { bool no_password = 1; }
+message AuthUserAddRequest { string name = 1; string password = 2; UserAddOptions options = 3; string hashedPassword = 4; }
+message AuthUserRoleRequest { string user = 1; string role = 2; }
+message AuthUserGetResponse { Header header = 1; repeated string roles = 2; }
+message Permission { int32 permType = 1; bytes key = 2; bytes range_end = 3; }
+message AuthNameRequest { string name = 1; }
+message AuthRoleGetResponse { Header header = 1; repeated Permission perm = 2; }
+message AuthRoleGrantPermissionRequest { string name = 1; Permission perm = 2; }
+message AuthRoleRevokePermissionRequest { string role = 1; bytes key = 2; bytes range_end = 3; }
 `;
 
 const { root } = protobuf.parse(source, { keepCase: true });
