@@ -26,3 +26,4 @@ export type { Transfer, TransferEntry } from './transfer/format.ts';
 export { entriesIn, exportRange, importRange } from './transfer/transfer.ts';
 export type { ExportOptions, ImportOptions, ImportResult } from './transfer/transfer.ts';
 export type * from './replication/frames.ts';
+export { decodeFrames, encodeFrames, encodeRequest } from './replication/format.ts';
