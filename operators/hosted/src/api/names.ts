@@ -35,6 +35,8 @@ export const annotations = {
   standalone: `${own}/standalone`,
   /** On HostedControlPlanes: `front-door` if the default of the operator exposed it there. It stays when the default changes. */
   exposure: `${own}/exposure`,
+  /** On HostedControlPlanes: `true` if no component runs. Volumes, Secrets and the address stay. */
+  stopped: `${own}/stopped`,
   /** On HostedControlPlanes: the size of the volumes of etcd after they have grown by themselves. */
   etcdVolumeSize: `${own}/etcd-volume-size`,
   /** On HostedControlPlanes: the upgrade of etcd to another minor version that is in progress, as JSON. */

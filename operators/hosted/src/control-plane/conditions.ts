@@ -28,6 +28,9 @@ export const phases = [
   'WorkloadSetupReady',
 ] as const;
 
+/** Exists while the annotation requests that no component runs. True when none does. */
+export const stoppedCondition = 'Stopped';
+
 export type Phase = (typeof phases)[number];
 
 /** The phases that a pass reached: those without an entry were not reached. Undefined: complete. */
@@ -161,7 +164,8 @@ export function statusAfter(pass: Pass, outcomes: Outcomes): HostedControlPlaneS
 
 /** Without the conditions of features that the spec no longer has. */
 function keptConditions({ plane: { spec } }: Pass, known: readonly Condition[] | undefined): readonly Condition[] {
-  const withAutoscaling = spec.autoscaling ? known : removeCondition(known, autoscalingCondition);
+  const running = removeCondition(known, stoppedCondition);
+  const withAutoscaling = spec.autoscaling ? running : removeCondition(running, autoscalingCondition);
   return (spec.etcd?.backup ? withAutoscaling : removeCondition(withAutoscaling, backupCondition)) ?? [];
 }
 

@@ -23,17 +23,11 @@ import { findObject } from './apply.ts';
 import { ownerOf } from './cluster.ts';
 import { deletionStatus } from './conditions.ts';
 import type { Pass, Verdict } from './pass.ts';
+import { stages } from './stopped.ts';
 import { writeStatus } from './write-status.ts';
 
 /** The part of a pass that a deletion uses: it needs no rendering. */
 export type Deletion = Pick<Pass, 'world' | 'client' | 'apiReader' | 'signal' | 'hostedControlPlane'>;
-
-/** A stage begins when the pods of the previous one are gone. */
-const stages: readonly (readonly Component[])[] = [
-  ['kube-controller-manager', 'kube-scheduler'],
-  ['kube-apiserver'],
-  ['etcd'],
-];
 
 /** Pods usually terminate within this time. Later, they are named in the condition. */
 const patienceMs = 10_000;

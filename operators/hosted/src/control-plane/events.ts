@@ -1,8 +1,9 @@
 /** The Events of a HostedControlPlane: the transitions between two statuses. A fault that persists is recorded once. */
 
-import { findCondition } from '@hangar/runtime';
+import { findCondition, isConditionTrue } from '@hangar/runtime';
 import type { EventDetails } from '@hangar/runtime';
 import type { HostedControlPlaneStatus } from '../api/index.ts';
+import { stoppedCondition } from './conditions.ts';
 
 /** Reasons of normal progress before a control plane is ready for the first time. */
 const progress: ReadonlySet<string> = new Set([
@@ -33,9 +34,13 @@ export function eventsBetween(
   if (
     now?.status === 'False' &&
     now.reason !== 'Deleting' &&
+    now.reason !== stoppedCondition &&
     (old?.status === 'True' || (old?.reason !== now.reason && !progress.has(now.reason)))
   ) {
     events.push({ type: 'Warning', reason: 'NotReady', note: `${now.reason}: ${now.message}` });
+  }
+  if (isConditionTrue(after.conditions, stoppedCondition) && !isConditionTrue(before?.conditions, stoppedCondition)) {
+    events.push({ reason: 'Stopped', note: findCondition(after.conditions, stoppedCondition)!.message });
   }
   const [deleting, next] = [findCondition(before?.conditions, 'Deleting'), findCondition(after.conditions, 'Deleting')];
   if (next && next.reason !== deleting?.reason) {

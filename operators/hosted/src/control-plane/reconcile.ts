@@ -24,6 +24,7 @@ import { advanceRotations } from './rotation.ts';
 import { formatSelector } from './selector.ts';
 import { specFault } from './spec-fault.ts';
 import { steps } from './steps/index.ts';
+import { isStopRequested, stopWorkloads } from './stopped.ts';
 import { writeStatus } from './write-status.ts';
 
 export const hostedControlPlaneReconciler =
@@ -65,6 +66,9 @@ async function reconcile(
   if (isPaused(object, cluster.object)) {
     world.etcdCare.forget({ namespace: namespace!, name });
     return void (await write(statusWithout(object, [paused], world.clock)));
+  }
+  if (isStopRequested(object)) {
+    return stopWorkloads({ world, client, apiReader: management.apiReader, signal, hostedControlPlane: object });
   }
   const started = await begin({ world, object, cluster: cluster.object, context });
   if (isFault(started)) return refuse(world, object, started, write);
