@@ -68,7 +68,7 @@ export interface ControlPlaneSpec {
   endpointPolicy?: EndpointPolicy;
   /**
    * Whether the data is kept (Retain) or deleted (Destroy) when the control plane is deleted. Defaults to the policy of the class, or else to
-   * Retain. Mode Dedicated requires Destroy.
+   * Retain. Retained data of mode Dedicated is the stopped HostedControlPlane with its volumes.
    */
   deletionPolicy?: DeletionPolicy;
   /** Settings of mode Virtual. They are kept in mode Dedicated, because the data keeps its cluster path. */

@@ -22,6 +22,8 @@ export const labels = {
   addon: `${group}/addon`,
   /** On Secrets: it holds the kubeconfig of a control plane, or of a registration. Only these are cached. */
   kubeconfig: `${group}/kubeconfig`,
+  /** On Secrets in `kplane-system`: it records the retained data of a deleted dedicated control plane of this name. */
+  retained: `${group}/retained`,
 } as const;
 
 export const annotations = {
@@ -36,6 +38,8 @@ export const annotations = {
   services: servicesAnnotation,
   /** On management namespaces: `Dedicated` if the control plane was created with this mode. Absent: Virtual. */
   mode: `${group}/mode`,
+  /** On HostedControlPlanes: the time since when it is kept for the next control plane of its name. */
+  retained: `${group}/retained-since`,
   /** On Secrets: the registration that it was made for. */
   registration: `${group}/registration`,
 } as const;
@@ -73,6 +77,9 @@ export const kubeconfigSecretName = (controlPlane: string): string => secretName
 
 /** The Secret with the kubeconfig that was made for a registration, in the management namespace of its control plane. */
 export const registrationSecretName = (registration: string): string => secretName('registration', registration);
+
+/** The Secret in `kplane-system` that records the retained data of a deleted dedicated control plane. */
+export const retainedRecordName = (controlPlane: string): string => `retained-${controlPlane}`;
 
 /** The TLSRoute of a control plane's host name, where its API server is. */
 export function routeName(controlPlane: string): string {

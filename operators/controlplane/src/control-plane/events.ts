@@ -48,7 +48,7 @@ function transitionOf(before: ControlPlaneStatus | undefined, after: ControlPlan
     case 'Failed':
       return warning('Failed');
     case 'Deleting':
-      if (reason === 'DeletionDelayed' || reason === 'RetainNotSupported') return warning('DeletionDelayed');
+      if (reason === 'DeletionDelayed') return warning('DeletionDelayed');
       return before?.phase === 'Deleting'
         ? undefined
         : { reason: 'Deleting', note: 'the control plane is being deleted' };

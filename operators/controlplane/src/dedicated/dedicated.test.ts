@@ -182,27 +182,6 @@ test('a destroyed control plane leaves nothing', async () => {
   assert.deepEqual((await client.list(HostedControlPlane)).items, []);
 });
 
-test('the policy Retain is refused, and a deletion does not destroy data that was to be retained', async () => {
-  await using the = await startDedicatedPlatform();
-  const { client } = the;
-  the.platform.start();
-  await client.create(ControlPlane, { metadata: { name: 'kept' }, spec: { mode: 'Dedicated' } });
-  await untilReason(client, 'kept', 'RetainNotSupported', 'Accepted');
-  assert.deepEqual((await client.list(HostedControlPlane)).items, []);
-  await client.delete(ControlPlane, { name: 'kept' });
-  await untilGone(client, ControlPlane, 'kept');
-
-  await client.create(ControlPlane, { metadata: { name: 'big' }, spec: dedicated });
-  await untilReady(client, 'big');
-  const policy = (deletionPolicy: string) => ({ type: 'merge' as const, body: { spec: { deletionPolicy } } });
-  await client.patch(ControlPlane, { name: 'big' }, policy('Retain'));
-  await client.delete(ControlPlane, { name: 'big' });
-  await untilReason(client, 'big', 'RetainNotSupported');
-  assert.equal((await client.get(HostedControlPlane, key)).metadata.deletionTimestamp, undefined);
-  await client.patch(ControlPlane, { name: 'big' }, policy('Destroy'));
-  await untilGone(client, ControlPlane, 'big');
-});
-
 test('the mode of an existing control plane cannot change, in either direction', async () => {
   await using the = await startDedicatedPlatform();
   const { client } = the;

@@ -158,3 +158,44 @@ test('an operator that ends at any write while a dedicated control plane is dele
   }
   assert.deepEqual((await client.list(HostedControlPlane)).items, []);
 });
+
+test('an operator that ends at any write while data is retained and adopted loses none of it', async () => {
+  await using the = await prepared();
+  const { platform, client } = the;
+  const operator = platform.start();
+  await create(the, 'big');
+  await untilReady(client, 'big');
+  await operator.stop();
+  const key = { namespace: 'kplane-cp-big', name: 'big' };
+  const { metadata } = await client.get(HostedControlPlane, key);
+  const retain = async (): Promise<void> => {
+    await client.patch(ControlPlane, { name: 'big' }, { type: 'merge', body: { spec: { deletionPolicy: 'Retain' } } });
+    await client.delete(ControlPlane, { name: 'big' });
+  };
+  const names = {
+    retain: await recorded(platform, async () => {
+      await retain();
+      await untilGone(client, ControlPlane, 'big');
+    }),
+    adopt: await recorded(platform, async () => {
+      await create(the, 'big');
+      await untilReady(client, 'big');
+    }),
+  };
+  assert.ok(names.retain.includes('controlplane.retain-hostedcontrolplanes.after'), names.retain.join());
+  assert.ok(names.adopt.includes('controlplane.adopt-hostedcontrolplanes.after'), names.adopt.join());
+  const rounds = Math.max(names.retain.length, names.adopt.length);
+  for (let at = 0; at < rounds; at++) {
+    await endedAt(platform, names.retain[at % names.retain.length]!, retain);
+    const first = platform.start();
+    await untilGone(client, ControlPlane, 'big');
+    await first.stop();
+    assert.equal((await client.get(HostedControlPlane, key)).metadata.uid, metadata.uid);
+    await endedAt(platform, names.adopt[at % names.adopt.length]!, () => create(the, 'big'));
+    const second = platform.start();
+    await untilReady(client, 'big');
+    await second.stop();
+    assert.equal((await client.get(HostedControlPlane, key)).metadata.uid, metadata.uid);
+  }
+  await nothingMore(the);
+});

@@ -13,6 +13,10 @@ const apiVersion = `${hostedGroup}/v1alpha1`;
 /** Without it, the operator of hosted control planes waits for a Cluster of Cluster API. */
 export const standaloneAnnotation = 'hosted.hangar.dev/standalone';
 
+/** `true`: no component runs; volumes and Secrets stay. The condition `Stopped` is true when all have ended. */
+export const stoppedAnnotation = 'hosted.hangar.dev/stopped';
+export const stoppedCondition = 'Stopped';
+
 export interface HostedSpec {
   version?: string;
   replicas?: number;

@@ -12,7 +12,7 @@ import type { Clock, Logger } from '@hangar/core';
 import { controllerOf, findCondition, kindOptions, newCluster, withoutManagedFields } from '@hangar/runtime';
 import type { Cluster, RawSource } from '@hangar/runtime';
 import { ControlPlane, group, labels } from '../api/index.ts';
-import { HostedControlPlane, HostedControlPlaneTemplate } from './hosted-control-plane.ts';
+import { HostedControlPlane, HostedControlPlaneTemplate, stoppedCondition } from './hosted-control-plane.ts';
 import type { HostedControlPlaneObject, HostedTemplateObject } from './hosted-control-plane.ts';
 import { templateNamespace } from './settings.ts';
 
@@ -123,7 +123,7 @@ const relevant = ({ metadata, spec, status }: HostedControlPlaneObject) => [
   metadata.ownerReferences,
   spec,
   status?.initialization,
-  ...['Ready', 'Available', 'CertificatesRotating'].map((type) => {
+  ...['Ready', 'Available', 'CertificatesRotating', stoppedCondition].map((type) => {
     const { status: is, reason, message } = findCondition(status?.conditions, type) ?? {};
     return [is, reason, message];
   }),

@@ -7,11 +7,11 @@ import { asError, hasCode } from '@hangar/core';
 import { controllerReference, findCondition, isBeingDeleted, isControlledBy } from '@hangar/runtime';
 import { group, labels, labelValue } from '../api/index.ts';
 import { digestOf } from '../control-plane/digest.ts';
-import { deletionPolicyOf } from '../control-plane/steps/tenant.ts';
 import type { Pass, Verdict } from '../control-plane/world.ts';
 import { HostedControlPlane, hostedServiceCidr, standaloneAnnotation } from './hosted-control-plane.ts';
 import type { HostedControlPlaneObject } from './hosted-control-plane.ts';
 import { hostedConfig, hostedPlane } from './hosted-plane.ts';
+import { adoptHosted } from './retained.ts';
 import { dedicatedOf, settingsFault, templateMissing, wantedHosted } from './settings.ts';
 import type { WantedHosted } from './settings.ts';
 
@@ -26,6 +26,8 @@ export async function hostedControlPlane(pass: Pass): Promise<Verdict | undefine
   const name = controlPlane.metadata.name!;
   const there = await world.hosted.find({ namespace, name }, signal);
   const quoted = `HostedControlPlane "${namespace}/${name}"`;
+  const adopted = there && (await adoptHosted(pass, there));
+  if (adopted) return applied(pass, adopted);
   if (there && !isControlledBy(there, controlPlane)) {
     const message = `${quoted} already exists and does not belong to this control plane: delete it`;
     return pending('HostedControlPlaneConflict', message);
@@ -34,31 +36,28 @@ export async function hostedControlPlane(pass: Pass): Promise<Verdict | undefine
     const message = `waiting for the deletion of ${quoted} before creating it again`;
     return pending('HostedControlPlaneTerminating', message);
   }
+  return applied(pass, there);
+}
+
+async function applied(pass: Pass, there: HostedControlPlaneObject | undefined): Promise<Verdict | undefined> {
   const wanted = await wantedOf(pass, there);
   if ('type' in wanted) return wanted;
   const digest = digestOf(wanted);
   const isCurrent = there?.metadata.annotations?.[appliedAnnotation] === digest;
-  const applied = isCurrent ? there : await apply(pass, wanted, digest);
-  return 'type' in applied ? applied : provisioned(pass, applied);
+  const current = isCurrent ? there : await apply(pass, wanted, digest);
+  return 'type' in current ? current : provisioned(pass, current);
 }
 
 async function wantedOf(pass: Pass, existing: HostedControlPlaneObject | undefined): Promise<WantedHosted | Verdict> {
   const { controlPlane, class: ofClass, world, signal } = pass;
   const settings = dedicatedOf(controlPlane, ofClass);
-  const fault = settingsFault(settings) ?? retainFault(pass);
+  const fault = settingsFault(settings);
   if (fault) return fault;
   const { parametersRef } = settings;
   const template = parametersRef && (await world.hosted.template(parametersRef.name, signal));
   if (parametersRef && !template) return templateMissing(parametersRef.name);
   const defaults = { version: await world.dedicated.version(), replicas: world.dedicated.replicas };
   return wantedHosted({ settings, template, existing: existing?.spec, defaults });
-}
-
-function retainFault(pass: Pass): Verdict | undefined {
-  if (deletionPolicyOf(pass) === 'Destroy') return undefined;
-  const message =
-    'mode Dedicated cannot retain the data of a deleted control plane: set spec.deletionPolicy to Destroy, which deletes all data with the control plane';
-  return { type: 'Accepted', reason: 'RetainNotSupported', message };
 }
 
 async function apply(pass: Pass, wanted: WantedHosted, digest: string): Promise<HostedControlPlaneObject | Verdict> {

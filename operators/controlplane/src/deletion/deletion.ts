@@ -1,5 +1,5 @@
 /**
- * Deletes a control plane, in this order: deletes its HostedControlPlane and waits for it; deletes the tenant, by its policy; deletes its objects in the management
+ * Deletes a control plane, in this order: deletes or stops its HostedControlPlane and waits for it; deletes the tenant, by its policy; deletes its objects in the management
  * plane; removes the finalizer. Each step is idempotent. While one of them fails the finalizer stays, and the status says why.
  *
  * Nothing is left to a garbage collector: not every management plane has one, and none is fast.
@@ -28,7 +28,8 @@ export async function deletion(pass: Pass): Promise<Result | void> {
       await sayStatus(pass, statusOf(pass, hosted.reason, hosted.message));
       return { requeueAfterMs: hosted.lookAgainMs };
     }
-    policy = (await endTenant(pass)) ?? (hosted === 'deleted' ? 'Destroy' : undefined);
+    const ofHosted = { none: undefined, deleted: 'Destroy', retained: 'Retain' } as const;
+    policy = (await endTenant(pass)) ?? ofHosted[hosted];
     await endLeftovers(pass);
   } catch (error) {
     if (hasCode(error, 'Conflict') || signal.aborted) throw error;

@@ -1,16 +1,18 @@
 /**
- * Deletes the HostedControlPlane of a control plane, with its etcd and all data. Reads from the server, never from a cache. Data that was to
- * be retained is not deleted: then the deletion waits until the policy is Destroy.
+ * Deletes the HostedControlPlane of a control plane by its policy: Destroy deletes it with its etcd and all data; Retain stops it, and keeps
+ * it with its namespace for the next control plane of this name. Reads from the server, never from a cache.
  */
 
-import { find } from '@hangar/client';
-import { findCondition, isBeingDeleted, isControlledBy } from '@hangar/runtime';
-import { ControlPlaneClass } from '../api/index.ts';
+import { find, keyOf } from '@hangar/client';
+import { findCondition, isBeingDeleted, isConditionTrue, isControlledBy } from '@hangar/runtime';
+import { annotations, ControlPlaneClass } from '../api/index.ts';
 import type { DeletionPolicy } from '../api/index.ts';
 import { deletionPolicyOf } from '../control-plane/steps/tenant.ts';
 import type { Pass } from '../control-plane/world.ts';
-import { HostedControlPlane } from '../dedicated/hosted-control-plane.ts';
+import { HostedControlPlane, stoppedAnnotation, stoppedCondition } from '../dedicated/hosted-control-plane.ts';
+import type { HostedControlPlaneObject } from '../dedicated/hosted-control-plane.ts';
 import { isRecordedDedicated } from '../dedicated/recorded-mode.ts';
+import { retain, retainedRecord } from '../dedicated/retained.ts';
 
 /** Why the deletion cannot continue yet. */
 export interface HostedWait {
@@ -21,32 +23,66 @@ export interface HostedWait {
 }
 
 const deletionLookMs = 5_000;
-const policyLookMs = 60_000;
 
-/** `none`: the control plane is not dedicated. `deleted`: no HostedControlPlane is left. */
-export async function endHosted(pass: Pass): Promise<'none' | 'deleted' | HostedWait> {
-  const { apiReader, client, controlPlane, namespace, world, signal } = pass;
+/** `none`: the control plane is not dedicated. `deleted`: no HostedControlPlane is left. `retained`: it is stopped, and has no owner. */
+export async function endHosted(pass: Pass): Promise<'none' | 'deleted' | 'retained' | HostedWait> {
+  const { apiReader, controlPlane, namespace, signal } = pass;
   if (controlPlane.spec?.mode !== 'Dedicated' && !(await isRecordedDedicated(pass))) return 'none';
   const key = { namespace, name: controlPlane.metadata.name! };
   const there = await find(apiReader, HostedControlPlane, key, { signal });
-  if (!there || !isControlledBy(there, controlPlane)) return 'deleted';
-  const quoted = `HostedControlPlane "${namespace}/${key.name}"`;
-  if (!isBeingDeleted(there)) {
-    if ((await lastPolicy(pass)) !== 'Destroy') {
-      const message = `the deletion policy is Retain, which mode Dedicated does not support: set spec.deletionPolicy to Destroy to delete ${quoted} with all data`;
-      return { reason: 'RetainNotSupported', message, lookAgainMs: policyLookMs };
-    }
-    const preconditions = { uid: there.metadata.uid! };
-    await world.writes.make('hosted-control-plane-delete', () =>
-      client.delete(HostedControlPlane, key, { preconditions, signal }),
-    );
-  }
-  const { reason, message } = findCondition(there.status?.conditions, 'Ready') ?? {};
-  const why = isBeingDeleted(there) && reason !== undefined ? `: ${reason}: ${message}` : '';
-  return { reason: 'Deleting', message: `waiting for the deletion of ${quoted}${why}`, lookAgainMs: deletionLookMs };
+  if (!there) return 'deleted';
+  // When it has no owner, its data was retained before.
+  if (!isControlledBy(there, controlPlane)) return (await retainedRecord(pass)) ? 'retained' : 'deleted';
+  if (isBeingDeleted(there)) return deleting(there);
+  return (await mustRetain(pass, there)) ? keep(pass, there) : destroy(pass, there);
 }
 
-/** The class is read from the server. The policy of a class that is gone is unknown: its data is not deleted. */
+/** When the data is recorded as retained, a change of the policy is too late. */
+async function mustRetain(pass: Pass, { metadata }: HostedControlPlaneObject): Promise<boolean> {
+  if ((await lastPolicy(pass)) !== 'Destroy') return true;
+  return (await retainedRecord(pass))?.hostedUid === metadata.uid;
+}
+
+async function destroy(pass: Pass, there: HostedControlPlaneObject): Promise<HostedWait> {
+  const { client, world, signal } = pass;
+  const preconditions = { uid: there.metadata.uid! };
+  await world.writes.make('hosted-control-plane-delete', () =>
+    client.delete(HostedControlPlane, keyOf(there), { preconditions, signal }),
+  );
+  return deleting(there);
+}
+
+/** The data is at rest before it has no owner. */
+async function keep(pass: Pass, there: HostedControlPlaneObject): Promise<'retained' | HostedWait> {
+  const { client, world, signal } = pass;
+  const { uid, resourceVersion, annotations: known } = there.metadata;
+  if (known?.[stoppedAnnotation] !== 'true' || known[annotations.retained] === undefined) {
+    const since = new Date(world.clock.now()).toISOString();
+    const stopped = { [stoppedAnnotation]: 'true', [annotations.retained]: since };
+    const body = { metadata: { uid, resourceVersion, annotations: stopped } };
+    await world.writes.make('hosted-control-plane-stop', () =>
+      client.patch(HostedControlPlane, keyOf(there), { type: 'merge', body }, { signal }),
+    );
+  } else if (isConditionTrue(there.status?.conditions, stoppedCondition)) {
+    await retain(pass, there);
+    return 'retained';
+  }
+  const message = findCondition(there.status?.conditions, stoppedCondition)?.message;
+  const why = message === undefined ? '' : `: ${message}`;
+  return waiting(`waiting until ${quoted(there)} is stopped${why}`);
+}
+
+function deleting(there: HostedControlPlaneObject): HostedWait {
+  const { reason, message } = findCondition(there.status?.conditions, 'Ready') ?? {};
+  const why = isBeingDeleted(there) && reason !== undefined ? `: ${reason}: ${message}` : '';
+  return waiting(`waiting for the deletion of ${quoted(there)}${why}`);
+}
+
+const waiting = (message: string): HostedWait => ({ reason: 'Deleting', message, lookAgainMs: deletionLookMs });
+const quoted = ({ metadata }: HostedControlPlaneObject): string =>
+  `HostedControlPlane "${metadata.namespace}/${metadata.name}"`;
+
+/** The class is read from the server. The policy of a class that is gone is unknown: the data is retained. */
 async function lastPolicy({ controlPlane, apiReader, signal }: Pass): Promise<DeletionPolicy> {
   const { classRef, deletionPolicy } = controlPlane.spec ?? {};
   if (!classRef || deletionPolicy) return deletionPolicyOf({ controlPlane });

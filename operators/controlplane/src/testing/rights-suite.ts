@@ -153,12 +153,15 @@ async function wholeLife(client: Client, hostClient: Client): Promise<void> {
   await routed(client);
 }
 
+/** Its data is retained once, and adopted. */
 async function dedicatedLife(client: Client): Promise<void> {
-  const spec: ControlPlane['spec'] = { mode: 'Dedicated', deletionPolicy: 'Destroy' };
-  await client.create(ControlPlane, { metadata: { name: 'big' }, spec });
-  await untilReady(client, 'big');
-  await client.delete(ControlPlane, { name: 'big' });
-  await untilGone(client, ControlPlane, 'big');
+  for (const deletionPolicy of ['Retain', 'Destroy'] as const) {
+    const spec: ControlPlane['spec'] = { mode: 'Dedicated', deletionPolicy };
+    await client.create(ControlPlane, { metadata: { name: 'big' }, spec });
+    await untilReady(client, 'big');
+    await client.delete(ControlPlane, { name: 'big' });
+    await untilGone(client, ControlPlane, 'big');
+  }
 }
 
 /** The second time the operator updates the Event of the first. */

@@ -119,7 +119,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   deletionPolicy: {
                     description:
-                      'Whether the data is kept (Retain) or deleted (Destroy) when the control plane is deleted. Defaults to the policy of the class, or else to Retain. Mode Dedicated requires Destroy.',
+                      'Whether the data is kept (Retain) or deleted (Destroy) when the control plane is deleted. Defaults to the policy of the class, or else to Retain. Retained data of mode Dedicated is the stopped HostedControlPlane with its volumes.',
                     type: 'string',
                     enum: ['Retain', 'Destroy'],
                   },

@@ -1,6 +1,6 @@
 /**
  * Step 3: the management namespace, owned by the control plane. A namespace of that name with another creator is not taken over: a user who
- * can create namespaces could otherwise read the credentials in it.
+ * can create namespaces could otherwise read the credentials in it. Retained data of a dedicated control plane is adopted.
  */
 
 import { find } from '@hangar/client';
@@ -9,6 +9,7 @@ import { Namespace } from '@hangar/client/kinds/core-v1';
 import { hasCode } from '@hangar/core';
 import { controllerReference, isBeingDeleted, isControlledBy } from '@hangar/runtime';
 import { labels, labelValue } from '../../api/index.ts';
+import { adoptNamespace, isRetained } from '../../dedicated/retained.ts';
 import type { Pass, Verdict } from '../world.ts';
 
 type NamespaceObject = ObjectOf<typeof Namespace>;
@@ -32,12 +33,24 @@ export async function namespace(pass: Pass): Promise<Verdict | undefined> {
     };
   if (isOurs(pass, there)) return verdictOn(there);
   if (isLeftOver(pass, there)) return replaced(pass, there);
+  if (!isBeingDeleted(there) && (await isRetained(pass, there))) return adopted(pass, there);
   return {
     type: 'Programmed',
     reason: 'NamespaceConflict',
     message: `namespace "${name}" already exists and does not belong to this control plane: delete it, or create a control plane with another name`,
     lookAgainMs: foreignLookMs,
   };
+}
+
+/** Only mode Dedicated can use the retained data of a dedicated control plane. */
+async function adopted(pass: Pass, there: NamespaceObject): Promise<Verdict | undefined> {
+  const name = pass.controlPlane.metadata.name!;
+  if (pass.controlPlane.spec?.mode === 'Dedicated') {
+    await adoptNamespace(pass, there);
+    return undefined;
+  }
+  const message = `the data of a deleted control plane with mode Dedicated is retained under the name "${name}": create the control plane with mode Dedicated to use it, or destroy it with "hangar purge ${name}"`;
+  return { type: 'Programmed', reason: 'RetainedDataConflict', message, lookAgainMs: foreignLookMs };
 }
 
 const labelOf = ({ controlPlane }: Pass): string => labelValue(controlPlane.metadata.name!);

@@ -9,8 +9,15 @@ import { CertificateSigningRequest } from '@hangar/client/kinds/certificates-v1'
 import { Secret } from '@hangar/client/kinds/core-v1';
 import { assert, hasCode, systemClock, systemRandom } from '@hangar/core';
 import { createAuthority, issueCertificate, kubeconfig, readCertificateRequest, signRequest } from '@hangar/pki';
+import { isConditionTrue } from '@hangar/runtime';
 import { installCrd, startTestFleet } from '@hangar/testkit';
-import { HostedControlPlane, HostedControlPlaneTemplate, hostedGroup } from '../hosted-control-plane.ts';
+import {
+  HostedControlPlane,
+  HostedControlPlaneTemplate,
+  hostedGroup,
+  stoppedAnnotation,
+  stoppedCondition,
+} from '../hosted-control-plane.ts';
 import type { HostedControlPlaneObject } from '../hosted-control-plane.ts';
 
 const world = { clock: systemClock, random: systemRandom };
@@ -125,9 +132,12 @@ export async function hostedDouble(
       const data = { value: Buffer.from(text).toString('base64') };
       await client.create(Secret, { metadata: secretKey, data });
     }
-    if (status?.version === spec?.version) return;
+    const isStopped = metadata.annotations?.[stoppedAnnotation] === 'true';
+    const wasStopped = isConditionTrue(status?.conditions, stoppedCondition);
+    if (status?.version === spec?.version && isStopped === wasStopped) return;
     const lastTransitionTime = new Date().toISOString();
-    const conditions = ['Ready', 'Available'].map((type) => ({
+    const types = isStopped ? [stoppedCondition] : ['Ready', 'Available'];
+    const conditions = types.map((type) => ({
       type,
       status: 'True',
       reason: 'Reconciled',
