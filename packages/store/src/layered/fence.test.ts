@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { absent } from '../contract.ts';
-import type { Revision, Store, Write } from '../contract.ts';
+import type { Revision, Store, StoreEvent, Write } from '../contract.ts';
 import { openMemoryStore } from '../drivers/memory/memory-store.ts';
 import { everything, prefixRange } from '../keys.ts';
 import { transactionWritesMax } from '../limits.ts';
@@ -171,5 +171,68 @@ describe('while its fence stands', () => {
     const all = Array.from({ length: transactionWritesMax }, (_, at) => put(`configmaps/c${at}`, absent));
     await assert.rejects(view.commit(all), { code: 'InvalidRequest', message: /at most 127 conditions/ });
     assert.ok((await view.commit(all.slice(1))).committed);
+  });
+});
+
+describe('a view whose fence was rewritten for the same tenant', () => {
+  const keysOf = (batch: { readonly events: readonly StoreEvent[] } | undefined): string[] =>
+    batch!.events.map((event) => (event.type === 'put' ? event.entry.key : event.key).slice(prefix.length));
+
+  test('reads its history since the first value of the fence', async () => {
+    const { store, view: before, revision: since } = await fenced();
+    const { revision: written } = await before.commit([put('configmaps/a')]);
+    const { revision } = await store.commit([{ type: 'put', key: fenceKey, value: bytes('held') }]);
+    const fence = { key: fenceKey, revision, since };
+    const view = layeredStore({ store, prefix, base, baseRevision: since, fence });
+    const { entry } = await view.get(`${prefix}namespaces/default`, { atRevision: since });
+    assert.equal(entry?.modRevision, since, 'base entries keep their revision');
+    const watch = view.watch({ prefix, fromRevision: written });
+    assert.deepEqual(keysOf(await watch.next()), ['configmaps/a']);
+    await view.commit([put('configmaps/b')]);
+    let batch = await watch.next();
+    // The value of the fence itself is an ordinary event of this prefix.
+    while (keysOf(batch)[0] === '.hangar/tenant') batch = await watch.next();
+    assert.deepEqual(keysOf(batch), ['configmaps/b']);
+    watch.close();
+    const early = view.watch({ prefix, fromRevision: (since - 1) as Revision });
+    await assert.rejects(early.next(), { code: 'Compacted' });
+    await assert.rejects(before.commit([put('configmaps/c')]), { code: 'Fenced' });
+  });
+
+  test('resumes watches after a gap without changes, and refuses earlier ones', async () => {
+    const { store } = await fenced();
+    const { revision: last } = await store.commit([put('configmaps/old')]);
+    await store.commit([{ type: 'delete', key: `${prefix}configmaps/old` }]);
+    const { revision } = await store.commit([{ type: 'put', key: fenceKey, value: bytes('received') }]);
+    const resumesFrom = (last + 1) as Revision;
+    const fence = { key: fenceKey, revision, resumesFrom };
+    const view = layeredStore({ store, prefix, base, baseRevision: revision, fence });
+    const { revision: written } = await view.commit([put('configmaps/new')]);
+    for (const fromRevision of [resumesFrom, revision]) {
+      const watch = view.watch({ prefix, fromRevision });
+      const batch = await watch.next();
+      assert.deepEqual([batch!.revision, keysOf(batch)], [written, ['configmaps/new']]);
+      watch.close();
+    }
+    const early = view.watch({ prefix, fromRevision: last });
+    await assert.rejects(early.next(), { code: 'Compacted' });
+    await assert.rejects(view.get(`${prefix}configmaps/old`, { atRevision: last }), { code: 'Compacted' });
+  });
+
+  test('stays readable while the values continue it, and never writes', async () => {
+    const { store, revision } = await fenced();
+    const continues = (value: Uint8Array): boolean => Buffer.from(value).toString() === 'held';
+    const fence = { key: fenceKey, revision, continues };
+    const view = layeredStore({ store, prefix, base, baseRevision: revision, fence });
+    const watch = view.watch({ prefix: `${prefix}configmaps/` });
+    await store.commit([put('configmaps/a')]);
+    await store.commit([{ type: 'put', key: fenceKey, value: bytes('held') }]);
+    await store.commit([put('configmaps/b')]);
+    assert.deepEqual([keysOf(await watch.next()), keysOf(await watch.next())], [['configmaps/a'], ['configmaps/b']]);
+    assert.ok((await view.get(`${prefix}configmaps/b`)).entry);
+    await assert.rejects(view.commit([put('configmaps/c')]), { code: 'Fenced' });
+    await store.commit([{ type: 'put', key: fenceKey, value: bytes('another tenant') }]);
+    await assert.rejects(watch.next(), { code: 'Fenced' });
+    await assert.rejects(view.get(`${prefix}configmaps/b`), { code: 'Fenced' });
   });
 });

@@ -11,7 +11,18 @@ export interface Fence {
   readonly key: string;
   /** The key's modRevision while the view may write. */
   readonly revision: Revision;
+  /** Earlier values of the key belong to the same view from this revision on, so its history can be read. Absent: `revision`. */
+  readonly since?: Revision | undefined;
+  /**
+   * A watch that begins between this revision and `since` begins after `since` instead: the visible content did not change in between.
+   * Absent: such a watch is `Compacted`.
+   */
+  readonly resumesFrom?: Revision | undefined;
+  /** Reports whether reads and watches stay valid with a later value of the key; commits never do. Absent: they do not. */
+  readonly continues?: ((value: Uint8Array) => boolean) | undefined;
 }
+
+const sinceOf = ({ since, revision }: Fence): Revision => since ?? revision;
 
 /** Rejects with `Fenced`, regardless of other conflicts of the transaction. */
 export async function commitFenced(store: Store, fence: Fence, writes: readonly Write[]): Promise<CommitResult> {
@@ -24,9 +35,16 @@ export async function commitFenced(store: Store, fence: Fence, writes: readonly 
 
 /** Returns why this revision cannot be read: another tenant may have written in the same range at that time. */
 export function beforeFence(fence: Fence | undefined, asked: Revision | undefined): StoreError | undefined {
-  if (!fence || asked === undefined || !(asked < fence.revision)) return undefined;
+  if (!fence || asked === undefined || !(asked < sinceOf(fence))) return undefined;
   checkRevision(asked);
-  return new CompactedError(asked, fence.revision);
+  return new CompactedError(asked, sinceOf(fence));
+}
+
+/** Returns the first revision that a watch from `asked` reads. */
+export function resumedFrom(fence: Fence | undefined, asked: Revision | undefined): Revision | undefined {
+  if (fence?.resumesFrom === undefined || asked === undefined) return asked;
+  const since = sinceOf(fence);
+  return asked >= fence.resumesFrom && asked <= since ? ((since + 1) as Revision) : asked;
 }
 
 /** Checks the fence for a conflict that was found without a commit. */
@@ -36,7 +54,8 @@ export async function checkFence(store: Store, fence: Fence, atRevision: Revisio
 
 /** Checks the fence against the current entry of its key. */
 export function insistOnFence(fence: Fence, entry: Entry | undefined): void {
-  if (entry?.modRevision !== fence.revision) throw fenced(fence);
+  if (entry?.modRevision === fence.revision || (entry && fence.continues?.(entry.value))) return;
+  throw fenced(fence);
 }
 
 /** Reason why a watch ends with an event: its tenant was deleted (`isLast`), or the event belongs to another tenant. */
@@ -47,8 +66,9 @@ export interface Fall {
 
 export function fallOf(fence: Fence, event: StoreEvent): Fall | undefined {
   if (event.type === 'delete') return event.key === fence.key ? { error: fenced(fence), isLast: true } : undefined;
-  const { key, modRevision } = event.entry;
-  return key === fence.key && modRevision !== fence.revision ? { error: fenced(fence), isLast: false } : undefined;
+  const { key, modRevision, value } = event.entry;
+  const ends = key === fence.key && modRevision > fence.revision && !fence.continues?.(value);
+  return ends ? { error: fenced(fence), isLast: false } : undefined;
 }
 
 const fenced = ({ key }: Fence): StoreError =>

@@ -5,7 +5,7 @@ import { closed } from '../errors.ts';
 import type { StoreError } from '../errors.ts';
 import { checkKey } from '../keys.ts';
 import { checkRevision } from '../limits.ts';
-import { beforeFence, insistOnFence } from './fence.ts';
+import { beforeFence, insistOnFence, resumedFrom } from './fence.ts';
 import type { Fence } from './fence.ts';
 import { LayeredWatch } from './layered-watch.ts';
 import type { Layout } from './layout.ts';
@@ -42,8 +42,9 @@ export class ViewWatches {
   watch(options: WatchOptions): Watch {
     if (options.prefix !== '') checkKey(options.prefix);
     if (options.fromRevision !== undefined) checkRevision(options.fromRevision);
-    const watch = new LayeredWatch(this, options);
-    const refusal = this.#closed ?? beforeFence(this.#options.fence, options.fromRevision);
+    const fromRevision = resumedFrom(this.#options.fence, options.fromRevision);
+    const watch = new LayeredWatch(this, { ...options, ...(fromRevision !== undefined && { fromRevision }) });
+    const refusal = this.#closed ?? beforeFence(this.#options.fence, fromRevision);
     if (refusal) watch.fail(refusal);
     else {
       this.#watches.add(watch);
