@@ -27,3 +27,7 @@ export { entriesIn, exportRange, importRange } from './transfer/transfer.ts';
 export type { ExportOptions, ImportOptions, ImportResult } from './transfer/transfer.ts';
 export type * from './replication/frames.ts';
 export { decodeFrames, encodeFrames, encodeRequest } from './replication/format.ts';
+export { replicaDigest } from './replication/digest.ts';
+export type { ReplicaDigestOptions } from './replication/digest.ts';
+export { replicaFrames } from './replication/source.ts';
+export type { ReplicaSourceOptions } from './replication/source.ts';

@@ -4,7 +4,7 @@
  */
 
 import { absent } from '../contract.ts';
-import type { Entry, KeyRange, Revision, Store, Write } from '../contract.ts';
+import type { Entry, KeyRange, RangeResult, Revision, Store, Write } from '../contract.ts';
 import { asError } from '@hangar/core';
 import type { StoreError, StoreErrorCode } from '../errors.ts';
 import { checkKey, prefixRange, successor } from '../keys.ts';
@@ -15,8 +15,7 @@ import { failed } from './framing.ts';
 
 const pageLengthMax = 500;
 const firstPageLength = 8;
-/** Approximate size of the entries read at a time. */
-const pageBytes = 1024 * 1024;
+const defaultPageBytes = 1024 * 1024;
 
 export interface ExportOptions {
   prefix: string;
@@ -50,24 +49,39 @@ async function* entriesOf(store: Store, options: ExportOptions): AsyncGenerator<
  */
 export async function* entriesIn(
   store: Store,
-  { start, end }: KeyRange,
+  range: KeyRange,
   atRevision?: Revision,
 ): AsyncGenerator<Entry, void, void> {
+  for await (const { entries } of pagesIn(store, range, { atRevision })) yield* entries;
+}
+
+export interface PageOptions {
+  readonly atRevision?: Revision | undefined;
+  /** Approximate size of a page. A single entry may be larger. */
+  readonly pageBytes?: number | undefined;
+}
+
+/** Yields the entries of a range like `entriesIn`, in pages; at least one, which can be empty. */
+export async function* pagesIn(
+  store: Store,
+  { start, end }: KeyRange,
+  { atRevision, pageBytes = defaultPageBytes }: PageOptions = {},
+): AsyncGenerator<RangeResult, void, void> {
   let at = atRevision;
   let limit = firstPageLength;
   for (let from = start; ;) {
     const range = end === undefined ? { start: from } : { start: from, end };
     const page = await store.range(range, { limit, ...(at !== undefined && { atRevision: at }) });
     at = page.revision;
-    yield* page.entries;
+    yield page;
     if (!page.more) return;
     from = successor(page.entries.at(-1)!.key);
-    limit = nextLimit(page.entries);
+    limit = nextLimit(page.entries, pageBytes);
   }
 }
 
 /** At most twice as many as before: the next entries may be larger. */
-function nextLimit(entries: readonly Entry[]): number {
+function nextLimit(entries: readonly Entry[], pageBytes: number): number {
   const bytes = entries.reduce((sum, { value }) => sum + value.length, 1);
   return Math.max(1, Math.min(pageLengthMax, 2 * entries.length, Math.floor((pageBytes * entries.length) / bytes)));
 }
