@@ -27,14 +27,14 @@ import { StoreError } from '../../../errors.ts';
 
 export const pageHeaderBytes = 16;
 export const metaBytes = 80;
-const elementBytes = 16;
+export const elementBytes = 16;
 const bucketHeaderBytes = 16;
 
-const branchFlag = 1;
-const leafFlag = 2;
-const metaFlag = 4;
-const magic = 0xed0cdaed;
-const version = 2;
+export const branchFlag = 1;
+export const leafFlag = 2;
+export const metaFlag = 4;
+export const magic = 0xed0cdaed;
+export const version = 2;
 const pageBytesMin = 1_024;
 const pageBytesMax = 65_536;
 

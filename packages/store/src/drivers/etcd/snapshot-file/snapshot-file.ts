@@ -10,12 +10,11 @@
  * times, each time for another part of the keys.
  */
 
-import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { bytesField, MessageReader } from '@hangar/http2/grpc';
 import { StoreError } from '../../../errors.ts';
-import { blockReader, readExactly } from './block-reader.ts';
+import { blockReader, digestOf, readExactly } from './block-reader.ts';
 import { bucketsOf, leavesOf, openBolt } from './bolt-file.ts';
 import type { BoltFile, RandomAccess } from './bolt-file.ts';
 import { damaged } from './bolt-page.ts';
@@ -43,7 +42,6 @@ export interface ReadSnapshotOptions {
 }
 
 const digestBytes = 32;
-const chunkBytes = 2 ** 20;
 const revisionBytes = 17;
 /** Each part reads the file once. More keys do not fit into the largest supported database. */
 const partsMax = 64;
@@ -75,12 +73,8 @@ export async function readDatabaseFile(path: string, options: ReadSnapshotOption
 }
 
 async function verifyDigest(file: FileHandle, length: number, signal: AbortSignal | undefined): Promise<void> {
-  const hash = createHash('sha256');
-  for (let at = 0; at < length; at += chunkBytes) {
-    signal?.throwIfAborted();
-    hash.update(await readExactly(file, at, Math.min(chunkBytes, length - at)));
-  }
-  if (!hash.digest().equals(await readExactly(file, length, digestBytes))) throw damaged('its SHA-256 does not match');
+  const digest = await digestOf(file, length, signal);
+  if (!digest.equals(await readExactly(file, length, digestBytes))) throw damaged('its SHA-256 does not match');
 }
 
 /** `file`: the database without the SHA-256. */

@@ -5,9 +5,11 @@
  * All processes are terminated by `stop()`, at the latest when this process exits, for any reason.
  */
 
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { tool } from '../../../../../../tools/tool.ts';
 import { enableAuth } from './auth-setup.ts';
 import { TestAuthority } from './certificates.ts';
@@ -25,6 +27,8 @@ export interface StartEtcdOptions {
   rootPassword?: string;
   /** Not durable, much faster: for tests of semantics only. */
   unsafeNoFsync?: boolean;
+  /** Members are made from this snapshot by etcdutl. */
+  snapshot?: string;
   /** Path of the executable. Default: the newest version. */
   program?: string;
   /** More arguments for every member, e.g. `--max-request-bytes=4000000`. */
@@ -91,6 +95,9 @@ async function start(options: StartEtcdOptions): Promise<EtcdCluster> {
       const [client, peer, metrics] = [ports[place]!, ports[count + place]!, ports[2 * count + place]!];
       members.push(new EtcdMember({ program, name, folder, args, secure: tls !== undefined, client, peer, metrics }));
     }
+    if (options.snapshot !== undefined) {
+      for (const member of members) await restore(member, { folder, peers, snapshot: options.snapshot });
+    }
     await Promise.all(members.map((member) => member.start()));
     const endpoints = members.map((member) => member.endpoint);
     if (options.rootPassword !== undefined) await enableAuth(endpoints, tls, options.rootPassword);
@@ -99,6 +106,21 @@ async function start(options: StartEtcdOptions): Promise<EtcdCluster> {
     await stop();
     throw error;
   }
+}
+
+async function restore(
+  { name, peerUrl }: EtcdMember,
+  { folder, peers, snapshot }: { folder: string; peers: string; snapshot: string },
+): Promise<void> {
+  await promisify(execFile)(await tool('etcdutl'), [
+    'snapshot',
+    'restore',
+    snapshot,
+    `--name=${name}`,
+    `--data-dir=${join(folder, name)}`,
+    `--initial-cluster=${peers}`,
+    `--initial-advertise-peer-urls=${peerUrl}`,
+  ]);
 }
 
 async function leaderOf(members: readonly EtcdMember[]): Promise<EtcdMember> {
