@@ -23,8 +23,9 @@ import { groupResource } from '../verbs/call.ts';
 import type { Call } from '../verbs/call.ts';
 import { restoring } from './backup/replacement.ts';
 import { baseOfTenant } from './base/of-tenant.ts';
-import { decodeIdentity, encodeIdentity } from './identity.ts';
+import { decodeIdentity, encodeIdentity, withoutHistory } from './identity.ts';
 import { tenantKeys } from './keys/keys.ts';
+import { insistOnLocal } from './hold/refusals.ts';
 import { askedTenant } from './kind/asked-tenant.ts';
 import type { AskedTenant } from './kind/asked-tenant.ts';
 import type { TenantWorld } from './open-tenant.ts';
@@ -45,11 +46,12 @@ export const materialiseOperation =
       const asked = await askedTenant(world, call);
       const identity = decodeIdentity(asked.identity.value);
       if (identity.next) throw restoring(asked.path);
+      insistOnLocal(asked.path, identity);
       if (identity.isMaterialised) return entryAnswer(call, want, await markMaterialised(call, asked.entry));
       // The tenant was destroyed or materialised by another request: read it again.
       if (!(await writeBase(world, asked))) continue;
       const { key, modRevision } = asked.identity;
-      const value = encodeIdentity({ ...identity, isMaterialised: true });
+      const value = encodeIdentity({ ...withoutHistory(identity), isMaterialised: true });
       const entry = await commitMarked(call, asked.entry, [{ type: 'put', key, value, expected: modRevision }]);
       // Undefined: the Tenant was changed or destroyed meanwhile.
       if (entry) return entryAnswer(call, want, entry);

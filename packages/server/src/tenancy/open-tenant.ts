@@ -31,7 +31,8 @@ import type { Replacements } from './backup/replacements.ts';
 import type { TenantBase } from './base/base.ts';
 import { baseOfTenant } from './base/of-tenant.ts';
 import { noBase } from './base/with-entries.ts';
-import { decodeIdentity } from './identity.ts';
+import { TenantHeld } from './hold/tenant-held.ts';
+import { baseRevisionOf, continuesView, decodeIdentity, fenceOf } from './identity.ts';
 import { tenantAuthentication } from './keys/authentication.ts';
 import { frontProxyCertificate } from './keys/front-proxy.ts';
 import { isIssuerOf } from './keys/issuers.ts';
@@ -113,7 +114,7 @@ export interface TenantLink {
 
 /**
  * `known`: the entry of the tenant's identity, if it was just read. Returns undefined if the tenant was deleted meanwhile. Throws 503 while a
- * restore replaces its data.
+ * restore replaces its data, and `TenantHeld` while a migration holds it.
  */
 export async function openTenant(world: TenantWorld, link: TenantLink, known?: Entry): Promise<OpenTenant | undefined> {
   const { store, storePrefix, clock, random } = world;
@@ -121,10 +122,12 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
   const prefix = tenantPrefix(storePrefix, path);
   const entry = known ?? (await store.get(identityKey(prefix))).entry;
   if (!entry) return undefined;
-  if (decodeIdentity(entry.value).next) {
+  const identity = decodeIdentity(entry.value);
+  if (identity.next) {
     world.replacements().noticed(path);
     throw restoring(path);
   }
+  if (identity.heldBy !== undefined) throw new TenantHeld(path, entry.modRevision);
   const keys = await tenantKeys({ store, prefix, path, identityRevision: entry.modRevision, clock, random });
   await using opened = new CleanupStack();
   const view = await viewOf(world, { path, prefix, entry, keys, link });
@@ -171,7 +174,7 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
       requestsPerSecond: () => link.tenant().spec.quota?.requestsPerSecond,
     });
   opened.defer(() => fairness?.close());
-  const { seed } = decodeIdentity(entry.value);
+  const { seed } = identity;
   const used = world.usage.open({
     path,
     seed,
@@ -269,13 +272,17 @@ interface ViewOptions {
 }
 
 async function viewOf(world: TenantWorld, { path, prefix, entry, keys, link }: ViewOptions): Promise<Store> {
-  const identity = decodeIdentity(entry.value);
-  const fence = { key: entry.key, revision: entry.modRevision };
-  const base = identity.isMaterialised ? noBase : await baseOfTenant(world, { path, identity, keys });
-  const view = layeredStore({ store: world.store, prefix, base, baseRevision: entry.modRevision, fence });
   const { store, storePrefix, clock } = world;
+  const identity = decodeIdentity(entry.value);
+  const fence = fenceOf(entry);
+  const base = identity.isMaterialised ? noBase : await baseOfTenant(world, { path, identity, keys });
+  const view = layeredStore({ store, prefix, base, baseRevision: baseRevisionOf(entry), fence });
+  const continues = async (): Promise<boolean> => {
+    const { entry: now } = await store.get(entry.key);
+    return now !== undefined && continuesView(fence, identity.seed, decodeIdentity(now.value));
+  };
   return new QuotaStore({
-    view: new FencedStore(view, () => link.onFenced()),
+    view: new FencedStore(view, { onFenced: () => link.onFenced(), continues }),
     store,
     clock,
     storePrefix,

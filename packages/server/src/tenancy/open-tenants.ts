@@ -8,7 +8,7 @@ import type { Entry } from '@hangar/store';
 import type { OpenTenant, TenantLink } from './open-tenant.ts';
 import { identityKey } from './layout.ts';
 import { closure } from './suspension.ts';
-import type { Tenant } from './tenant.ts';
+import type { Tenant, TenantServing } from './tenant.ts';
 
 export interface OpenTenantsOptions {
   readonly clock: Clock;
@@ -81,6 +81,8 @@ class Seat implements TenantLink {
 /** Keeps a tenant open for one request until `leave`, unless the tenant is dropped. */
 export interface Visit {
   readonly tenant: OpenTenant;
+  /** Reports whether the tenant was closed since. */
+  isOver(): boolean;
   leave(): void;
 }
 
@@ -114,7 +116,9 @@ export class OpenTenants {
     this.#idle.delete(tenant.path);
     try {
       const open = await seat.opening;
-      if (open && !seat.isClosed) return { tenant: open, leave: once(() => this.#left(seat)) };
+      if (open && !seat.isClosed) {
+        return { tenant: open, isOver: () => seat.isClosed, leave: once(() => this.#left(seat)) };
+      }
     } catch (error) {
       this.#drop(seat);
       throw error;
@@ -133,7 +137,11 @@ export class OpenTenants {
     const seat = this.#seats.get(before.path);
     if (!seat) return;
     // Some base objects depend on the port for nodes.
-    const isSame = now?.uid === before.uid && now.isMaterialised === before.isMaterialised && now.port === before.port;
+    const isSame =
+      now?.uid === before.uid &&
+      now.isMaterialised === before.isMaterialised &&
+      now.port === before.port &&
+      isServedAlike(now.serving, before.serving);
     const closes = now && closure(now) && !closure(before);
     if (isSame && !closes) seat.changed(now!);
     else this.#drop(seat);
@@ -210,6 +218,13 @@ export class OpenTenants {
     });
   }
 }
+
+/** Absent is the same as Local without a hold. */
+function isServedAlike(one: TenantServing = local, other: TenantServing = local): boolean {
+  return one.mode === other.mode && one.heldBy === other.heldBy && one.server === other.server;
+}
+
+const local: TenantServing = { mode: 'Local' };
 
 /** Rejects after the time limit. A tenant that opens later is closed. */
 function inTime(

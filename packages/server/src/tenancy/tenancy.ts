@@ -16,6 +16,11 @@ import { noSuchResource } from '../resources/unknown.ts';
 import type { Replacements } from './backup/replacements.ts';
 import type { TenantBase } from './base/base.ts';
 import { isForOwnHost, tenantHost, tenantOfHost } from './host.ts';
+import { runAttempt } from './hold/attempt.ts';
+import type { Attempt } from './hold/attempt.ts';
+import { HeldRequests } from './hold/held-requests.ts';
+import { RepeatableRequest } from './hold/repeatable-request.ts';
+import { TenantHeld } from './hold/tenant-held.ts';
 import { KeptRequestMetrics } from './metrics/kept-request-metrics.ts';
 import { TenantMetrics } from './metrics/tenant-metrics.ts';
 import { LastUsages } from './usage/last-usages.ts';
@@ -80,6 +85,14 @@ interface Arrival {
   readonly isPublic?: boolean;
 }
 
+/** A request whose tenant is held. */
+interface HeldArrival extends Pick<Arrival, 'find' | 'request'> {
+  readonly held: TenantHeld;
+  readonly tenant: Tenant;
+  /** When the request arrived, in monotonic time. */
+  readonly sinceMs: number;
+}
+
 const attemptsMax = 4;
 
 export class Tenancy {
@@ -92,6 +105,7 @@ export class Tenancy {
   /** In lower case. */
   readonly #ownHosts: () => ReadonlySet<string>;
   readonly #strangersPaceMs: number;
+  readonly #held: HeldRequests;
   readonly #closed = new AbortController();
   readonly #replacements: () => Replacements;
   readonly #wildcard: () => Wildcard;
@@ -141,6 +155,7 @@ export class Tenancy {
       onDestroyed,
       onError: world.onError,
     });
+    this.#held = new HeldRequests({ clock: world.clock });
     this.open = new OpenTenants({
       clock,
       open: (link, identity) => lazily().openTenant(this.#world, link, identity),
@@ -149,6 +164,7 @@ export class Tenancy {
       ...world,
       onChange: (before, now) => {
         this.open.changed(before, now);
+        this.#held.changed(before.path);
         this.quarantines.changed(before, now);
         if (now?.uid === before.uid) return;
         this.#metrics.forget(before.path);
@@ -215,6 +231,11 @@ export class Tenancy {
     this.tenants.close();
     this.open.close();
     await this.#usage.close();
+  }
+
+  /** Returns the number of requests to the tenant that wait for the end of a hold. */
+  heldRequests(path: string): number {
+    return this.#held.count(path);
   }
 
   /** Returns the metrics of tenants on this server in the Prometheus format. */
@@ -290,6 +311,7 @@ export class Tenancy {
     let proven: Proven | undefined;
     let tenant: Tenant | undefined;
     const wasThere = find() !== undefined;
+    const handled = isMutating(routed) ? new RepeatableRequest(routed) : routed;
     // The tenant may be suspended, materialised or recreated while it is being opened: then try the new state.
     for (let attempt = 0; attempt < attemptsMax && (tenant = find()); attempt++) {
       const { path } = tenant;
@@ -310,6 +332,16 @@ export class Tenancy {
         visit = await this.open.enter(tenant, proven?.identity);
       } catch (error) {
         if (hasCode(error, 'NotFound') || hasCode(error, 'Fenced')) continue;
+        if (error instanceof TenantHeld) {
+          // Unknown clients do not wait.
+          proven ??= await lazily().proofOf(this.#world, path, request);
+          if (!proven) break;
+          const refusal = await this.#untilReleased({ find, held: error, request, tenant, sinceMs: begunMs });
+          if (refusal) return this.#refused(tenant, routed, refusal, proven);
+          proven = undefined;
+          attempt = -1;
+          continue;
+        }
         // Only clients known to the tenant may learn that it exists.
         proven ??= await lazily().proofOf(this.#world, path, request);
         if (!proven) break;
@@ -320,7 +352,13 @@ export class Tenancy {
         return this.#refused(tenant, routed, lazily().unavailable(path), proven);
       }
       if (!visit) continue;
-      const answer = await visit.tenant.handle(routed);
+      const attempted: Attempt = { hasWritten: false };
+      const answer = await runAttempt(attempted, () => visit.tenant.handle(handled));
+      if (visit.isOver() && mayRepeat(answer, handled, attempted)) {
+        visit.leave();
+        proven = undefined;
+        continue;
+      }
       if (!answer.isToStranger) return untilAnswered(visit, answer);
       visit.leave();
       proven = undefined;
@@ -330,6 +368,15 @@ export class Tenancy {
     // As for an existing tenant: authentication by the management plane may call a remote service.
     if (!wasThere) await platformUser(this.#world.rootGuard(), request);
     return this.#toStranger(begunMs, unknown);
+  }
+
+  /** Resolves with the refusal if the request must not wait, or not any longer. */
+  #untilReleased({ find, held, request, tenant, sinceMs }: HeldArrival): Promise<StatusError | undefined> {
+    const isHeld = (): boolean => {
+      const now = find();
+      return now?.uid === tenant.uid && (now.serving?.heldBy !== undefined || now.revision < held.revision);
+    };
+    return this.#held.wait(find() ?? tenant, request, { sinceMs, isHeld });
   }
 
   /** Refusal by the router itself, for a known user or for a health check. */
@@ -357,6 +404,15 @@ const showsNothing = (request: ServerRequest): boolean =>
 /** Health endpoints are public. A request with a token must be authenticated. */
 const asksAfterHealth = (request: ServerRequest): boolean =>
   isPublicPath(splitTarget(request.target).path) && request.header('authorization') === undefined;
+
+const isMutating = ({ method }: ServerRequest): boolean =>
+  method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+
+/** The tenant was closed while the request was handled: an error of the server is a consequence of that, and nothing was written. */
+function mayRepeat({ status, body }: Answer, request: ServerRequest, { hasWritten }: Attempt): boolean {
+  if (hasWritten || isStreaming(body) || (status < 500 && status !== 429)) return false;
+  return !(request instanceof RepeatableRequest) || request.isRepeatable;
+}
 
 /** Handles a request as an activity of the tenant. An activity of the platform that is already running keeps its name. */
 function inTenant<Result>(path: string, { method, target }: ServerRequest, handle: () => Result): Result {

@@ -53,6 +53,18 @@ export interface TenantNodesStatus {
   readonly problem?: string;
 }
 
+/** The server that answers the requests of a tenant; set when a migration begins to hold the tenant. */
+export interface TenantServing {
+  /** Local: by this server. Remote: they are passed on to `server`. */
+  readonly mode: 'Local' | 'Remote';
+  /** URL of the API server that requests are passed on to. */
+  readonly server?: string;
+  /** ID of the migration that holds the tenant. */
+  readonly heldBy?: string;
+  /** Time of the last request for the hold; RFC 3339. */
+  readonly heldAt?: string;
+}
+
 export interface TenantSpec {
   /** Additional host names of the tenant; lower case. */
   readonly hosts?: readonly string[];
@@ -78,6 +90,8 @@ export interface Tenant {
   readonly portProblem?: string;
   /** The tenant no longer uses the shared base. Servers that have it open with its base reopen it. */
   readonly isMaterialised?: boolean;
+  /** Absent: Local, and not held. A hint for other servers: the identity decides. */
+  readonly serving?: TenantServing;
 }
 
 interface StoredTenant extends KubeObject {
@@ -86,6 +100,7 @@ interface StoredTenant extends KubeObject {
     readonly isMaterialised?: boolean;
     readonly quarantine?: Quarantine;
     readonly nodes?: Partial<TenantNodesStatus>;
+    readonly serving?: TenantServing;
   };
 }
 
@@ -104,7 +119,7 @@ export const tenantsPrefix = `${tenantGroup}/${tenantsName.resource}/`;
 export function tenantOf({ value, modRevision, createRevision }: Entry): Tenant {
   const object = JSON.parse(Buffer.from(value).toString()) as StoredTenant;
   const { name, uid } = object.metadata;
-  const { isMaterialised, quarantine, nodes } = object.status ?? {};
+  const { isMaterialised, quarantine, nodes, serving } = object.status ?? {};
   return {
     path: name!,
     uid: uid!,
@@ -113,6 +128,7 @@ export function tenantOf({ value, modRevision, createRevision }: Entry): Tenant 
     spec: object.spec ?? {},
     ...(isMaterialised ? { isMaterialised } : {}),
     ...(quarantine ? { quarantine } : {}),
+    ...(serving ? { serving } : {}),
     ...(nodes?.port === undefined ? {} : { port: nodes.port }),
     ...(nodes?.problem === undefined ? {} : { portProblem: nodes.problem }),
   };

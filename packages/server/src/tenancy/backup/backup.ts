@@ -10,6 +10,7 @@ import { exportRange } from '@hangar/store';
 import type { Answer } from '../../http/message.ts';
 import { versionInfo } from '../../documents/version.ts';
 import type { Call } from '../../verbs/call.ts';
+import { insistOnOwnData } from '../hold/refusals.ts';
 import { decodeIdentity } from '../identity.ts';
 import { identityKey } from '../layout.ts';
 import { askedTenant } from '../kind/asked-tenant.ts';
@@ -51,6 +52,7 @@ async function begun({ store, clock, onError }: TenantWorld, asked: AskedTenant,
   if (!entry) throw notFound(tenantsName, path);
   const identity = decodeIdentity(entry.value);
   if (identity.next) throw restoring(path);
+  insistOnOwnData(path, identity);
   const about: BackupAbout = { path, identity, revision, version: String(versionInfo['gitVersion']), hasKeys };
   const chunks = exportRange(store, {
     prefix,

@@ -17,7 +17,8 @@ import { entryAnswer, wantedBy } from '../../objects/answers.ts';
 import { writeOptions } from '../../request/options.ts';
 import { groupResource } from '../../verbs/call.ts';
 import type { Call } from '../../verbs/call.ts';
-import { decodeIdentity } from '../identity.ts';
+import { insistOnLocal } from '../hold/refusals.ts';
+import { decodeIdentity, withoutHistory } from '../identity.ts';
 import type { TenantIdentity } from '../identity.ts';
 import { decodeKeys } from '../keys/encoding.ts';
 import { tenantKeys } from '../keys/keys.ts';
@@ -53,6 +54,7 @@ export const replaceOperation =
         world.replacements().noticed(asked.path);
         throw restoring(asked.path);
       }
+      insistOnLocal(asked.path, identity);
       if (restoreId !== undefined && identity.restoreId === restoreId) return entryAnswer(call, want, asked.entry);
       const { about, entries } = await readTransfer(body).catch((error: unknown) => {
         throw refused((error as Error).message, error);
@@ -105,7 +107,7 @@ interface NextIdentityOptions {
 }
 
 function nextIdentity({ backup, identity, path, restoreId }: NextIdentityOptions): TenantIdentity {
-  const { restoreId: _, ...current } = identity;
+  const { restoreId: _, ...current } = withoutHistory(identity);
   const kept = backup.hasKeys && backup.path === path ? backup.identity : current;
   return restoreId === undefined ? kept : { ...kept, restoreId };
 }
@@ -150,6 +152,7 @@ async function startSwitch(world: TenantWorld, call: Call, { replacement, asked,
   let current = asked;
   for (let attempt = 0; attempt < unconditionalAttemptsMax; attempt++) {
     if (!isSameTenant(current, asked)) break;
+    insistOnLocal(asked.path, decodeIdentity(current.identity.value));
     const { key, modRevision } = current.entry;
     const exists = { type: 'check', key, expected: modRevision } as const;
     if (await replacement.startSwitch(current.identity, next, [exists])) return;

@@ -7,6 +7,8 @@
  *     Tenant deleted               clusterGone, without events for its objects
  *     data is being replaced       clusterGone, without events for its objects
  *     data was replaced            clusterChanged, then a scan sends the data
+ *     a migration holds it         clusterGone, without events for its objects; the same while another API server serves it
+ *     it serves its data again     clusterChanged, then a scan sends the data
  */
 
 import { Buffer } from 'node:buffer';
@@ -38,8 +40,8 @@ export class Teller {
   readonly #listener: FeedListener;
   readonly #places: KeyPlaces;
   readonly #clusters = new Set<string>();
-  /** Control planes whose data is being replaced by a restore. */
-  readonly #replacing = new Set<string>();
+  /** Control planes that do not serve their data: a restore replaces it, a migration holds it, or another API server serves them. */
+  readonly #away = new Set<string>();
   readonly #clustersLength: number;
   /** Prefix of `Tenant` objects. */
   readonly #tenants: string;
@@ -73,7 +75,7 @@ export class Teller {
     if (!this.has(cluster)) return cluster;
     const found = this.#places.wanted(key, end + 1);
     if (!found) {
-      if (isIdentity(key, end + 1) && this.#startsReplacement(cluster, value)) return cluster;
+      if (isIdentity(key, end + 1) && this.#leaves(cluster, value)) return cluster;
       if (isHidden(key, end + 1)) this.#deleted.push({ cluster, rest: key.slice(end + 1 + hiddenName.length) });
       return undefined;
     }
@@ -126,11 +128,11 @@ export class Teller {
     if (end === -1) return undefined;
     const cluster = key.slice(this.#clustersLength, end);
     if (!this.has(cluster)) {
-      return this.#replacing.has(cluster) ? this.#replacingEvent(event, cluster, revision) : undefined;
+      return this.#away.has(cluster) ? this.#awayEvent(event, cluster, revision) : undefined;
     }
     const found = this.#places.wanted(key, end + 1);
     if (!found) {
-      if (event.type === 'put' && isIdentity(key, end + 1)) this.#startsReplacement(cluster, event.entry.value);
+      if (event.type === 'put' && isIdentity(key, end + 1)) this.#leaves(cluster, event.entry.value);
       if (event.type === 'delete' || !isHidden(key, end + 1)) return undefined;
       return this.#hidden(cluster, key.slice(end + 1 + hiddenName.length), revision, events);
     }
@@ -140,21 +142,21 @@ export class Teller {
     return undefined;
   }
 
-  /** Returns false if the identity does not show that a restore replaces the data of the control plane. */
-  #startsReplacement(cluster: string, identity: Uint8Array): boolean {
-    if (!decodeIdentity(identity).next) return false;
-    this.#replacing.add(cluster);
+  /** Returns false if the control plane with this identity serves its data. */
+  #leaves(cluster: string, identity: Uint8Array): boolean {
+    if (servesItsData(identity)) return false;
+    this.#away.add(cluster);
     if (this.#clusters.delete(cluster)) this.#listener.clusterGone(cluster);
     return true;
   }
 
-  #replacingEvent(event: StoreEvent, cluster: string, at: Revision): Promise<void> | undefined {
+  #awayEvent(event: StoreEvent, cluster: string, at: Revision): Promise<void> | undefined {
     if (event.type === 'delete' || !isIdentity(event.entry.key, this.#clustersLength + cluster.length + 1)) {
       return undefined;
     }
-    if (decodeIdentity(event.entry.value).next) return undefined;
+    if (!servesItsData(event.entry.value)) return undefined;
     return this.#options.tenantAt(cluster, at).then((entry) => {
-      this.#replacing.delete(cluster);
+      this.#away.delete(cluster);
       if (entry && this.#put(entry) !== undefined) this.#options.onTakenOver(cluster);
     });
   }
@@ -182,15 +184,15 @@ export class Teller {
   /** Returns true if a scan has to send the stored data of the tenant. */
   #tenantEvent(event: StoreEvent, events: readonly StoreEvent[]): boolean {
     if (event.type === 'put') {
-      // Sent when the data was replaced.
-      if (this.#replacing.has(event.entry.key.slice(this.#tenants.length))) return false;
+      // Sent when it serves its data again.
+      if (this.#away.has(event.entry.key.slice(this.#tenants.length))) return false;
       const cluster = this.#put(event.entry);
       if (cluster === undefined || event.previous || this.#isNewBorn(cluster, events)) return false;
       this.#options.onTakenOver(cluster);
       return true;
     }
     const cluster = event.key.slice(this.#tenants.length);
-    this.#replacing.delete(cluster);
+    this.#away.delete(cluster);
     if (this.#clusters.delete(cluster)) this.#listener.clusterGone(cluster);
     return false;
   }
@@ -228,6 +230,11 @@ export class Teller {
   #clusterOf(key: string): string {
     return key.slice(this.#clustersLength, key.indexOf('/', this.#clustersLength));
   }
+}
+
+function servesItsData(value: Uint8Array): boolean {
+  const { next, heldBy, remote } = decodeIdentity(value);
+  return !next && heldBy === undefined && !remote;
 }
 
 const identityName = identityKey('');

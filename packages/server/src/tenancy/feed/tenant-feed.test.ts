@@ -363,3 +363,36 @@ test('it reads on from a revision, whatever else is written', async () => {
   assert.equal([...recorder.known.keys()].filter((id) => id.startsWith('red configmaps')).length, 40);
   await recorder[Symbol.asyncDispose]();
 });
+
+describe('a control plane that a migration holds', () => {
+  const held = async (server: TenancyServer, operation: string): Promise<void> =>
+    void (await server.expect(201, 'POST', `/apis/tenancy.hangar.dev/v1alpha1/tenants/red/${operation}?id=m`));
+
+  test('leaves the feed without deletions, and comes back with all its objects', async () => {
+    await using server = await TenancyServer.open();
+    await add(server, await server.make('red'), 'a');
+    await using recorder = await FeedRecorder.open(server);
+    recorder.news();
+    await held(server, 'hold');
+    await recorder.until(() => recorder.told.includes('gone red'));
+    await held(server, 'release');
+    await recorder.until(() => recorder.told.includes('told red'));
+    const news = recorder.news().filter((one) => !one.startsWith('put root tenants'));
+    assert.deepEqual(news, [
+      'cluster red',
+      'gone red',
+      'cluster red',
+      'initial put red configmaps default/a',
+      'told red',
+    ]);
+  });
+
+  test('is not in a feed that starts meanwhile', async () => {
+    await using server = await TenancyServer.open();
+    await add(server, await server.make('red'), 'a');
+    await held(server, 'hold');
+    await using recorder = await FeedRecorder.open(server);
+    assert.ok(!recorder.tenants.has('red'));
+    assert.ok(!recorder.told.some((one) => one.startsWith('initial put red')));
+  });
+});

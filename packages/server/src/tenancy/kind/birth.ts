@@ -13,6 +13,7 @@ import { timestamp } from '../../verbs/metadata.ts';
 import { decodeIdentity, encodeIdentity } from '../identity.ts';
 import { withoutImport } from '../backup/import.ts';
 import { restoring, withoutReplacement } from '../backup/replacement.ts';
+import { insistOnNoHold } from '../hold/refusals.ts';
 import { encodedNewKeys } from '../keys/keys.ts';
 import { decodeKeys } from '../keys/encoding.ts';
 import { identityKey, importKey, isTenantPath, keysKey, retainedKey, tenantPrefix } from '../layout.ts';
@@ -60,6 +61,7 @@ export function birth(options: BirthOptions): Allocation {
     },
     async remove({ plane: { clock } }, object): Promise<readonly Write[]> {
       const path = object.metadata.name!;
+      const unheld = await notHeld(store, prefixOf(object), path);
       const hostReleases = await hosts.change({ path, hosts: [], before: hostsOf(object) });
       const releases = [
         ...hostReleases,
@@ -72,9 +74,17 @@ export function birth(options: BirthOptions): Allocation {
         const complete = await insistOnComplete(store, prefixOf(object), path);
         return [{ type: 'put', key: retainedKey(prefixOf(object)), value }, ...complete, ...releases];
       }
-      return [{ type: 'deleteRange', range: prefixRange(prefixOf(object)) }, ...releases];
+      return [{ type: 'deleteRange', range: prefixRange(prefixOf(object)) }, ...unheld, ...releases];
     },
   };
+}
+
+/** Throws 409 while a migration holds the tenant; else returns the condition. */
+async function notHeld(store: Store, prefix: string, path: string): Promise<Write[]> {
+  const { entry } = await store.get(identityKey(prefix));
+  if (!entry) return [];
+  insistOnNoHold(path, decodeIdentity(entry.value));
+  return [{ type: 'check', key: entry.key, expected: entry.modRevision }];
 }
 
 /** Data that is replaced only in part must not be retained. Throws 503 while a restore replaces it; else returns the condition. */

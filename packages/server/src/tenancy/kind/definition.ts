@@ -122,6 +122,27 @@ const quarantine = {
   },
 } as const;
 
+const serving = {
+  type: 'object',
+  description:
+    'Server that answers the requests of the control plane. Present since a migration to or from a dedicated control plane held it for the first time.',
+  required: ['mode'],
+  properties: {
+    mode: {
+      type: 'string',
+      description:
+        'Local: this server answers requests with the data of the tenant. Remote: requests are passed on to the API server of a dedicated control plane.',
+      enum: ['Local', 'Remote'],
+    },
+    server: { type: 'string', description: 'URL of the API server that requests are passed on to.' },
+    heldBy: {
+      type: 'string',
+      description: 'ID of the migration that holds the control plane. Requests wait until the hold ends.',
+    },
+    heldAt: { type: 'string', format: 'date-time', description: 'When the migration requested the hold last.' },
+  },
+} as const;
+
 const rules = [
   {
     rule: "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && size(self.metadata.name) <= 63",
@@ -149,7 +170,13 @@ export const tenantKind = (): Kind =>
         spec: { ...spec, default: {} },
         status: {
           type: 'object',
-          properties: { url: { type: 'string' }, isMaterialised: { type: 'boolean' }, quarantine, nodes: nodesStatus },
+          properties: {
+            url: { type: 'string' },
+            isMaterialised: { type: 'boolean' },
+            quarantine,
+            nodes: nodesStatus,
+            serving,
+          },
         },
       },
       'x-kubernetes-validations': rules.map(({ rule, message }) => ({ rule, message })),
@@ -157,6 +184,7 @@ export const tenantKind = (): Kind =>
     columns: [
       { name: 'Hosts', type: 'string', jsonPath: '.spec.hosts' },
       { name: 'Suspension', type: 'string', jsonPath: '.spec.suspension' },
+      { name: 'Serving', type: 'string', jsonPath: '.status.serving.mode', priority: 1 },
       { name: 'Quarantine', type: 'string', jsonPath: '.status.quarantine.reason' },
       { name: 'Deletion', type: 'string', jsonPath: '.spec.deletionPolicy' },
       { name: 'URL', type: 'string', jsonPath: '.status.url', priority: 1 },

@@ -6,6 +6,7 @@ import type { Call } from '../../verbs/call.ts';
 import type { TenantWorld } from '../open-tenant.ts';
 import { backupOperation } from '../backup/backup.ts';
 import { restoreOperation } from '../backup/restore.ts';
+import { holdOperation, releaseOperation } from '../hold/operations.ts';
 import { materialiseOperation } from '../materialise.ts';
 import { FeedStreams } from '../feed/index.ts';
 import { keysOperation } from './keys.ts';
@@ -23,9 +24,11 @@ export const operations = (
 ): NonNullable<Resource['operations']> => ({
   backup: { create: backupOperation(world) },
   feed: new FeedStreams({ world, closed }).handlers,
+  hold: { create: holdOperation(world) },
   keys: { create: keysOperation(world) },
   kubeconfig: { create: kubeconfigOperation(world) },
   materialise: { create: materialiseOperation(world) },
+  release: { create: releaseOperation(world) },
   restore: { create: restoreOperation(world) },
   usage: { get: usageOf(world, tenants) },
 });

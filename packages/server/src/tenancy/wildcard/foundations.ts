@@ -9,7 +9,7 @@ import type { TenantBase } from '../base/base.ts';
 import { entriesOfTenant } from '../base/of-tenant.ts';
 import { ownConfigMapKeys } from '../base/own-config-maps.ts';
 import { withEntries } from '../base/with-entries.ts';
-import { decodeIdentity } from '../identity.ts';
+import { baseRevisionOf, decodeIdentity } from '../identity.ts';
 import type { TenantIdentity } from '../identity.ts';
 import { decodeKeys } from '../keys/encoding.ts';
 import type { TenantKeys } from '../keys/keys.ts';
@@ -87,7 +87,7 @@ export class Foundations {
     const identity = decodeIdentity(entry.value);
     if (identity.isMaterialised) return undefined;
     const shared = this.#base.layer(identity);
-    const revision = entry.modRevision;
+    const revision = baseRevisionOf(entry);
     if (!this.#needsKeys || !keys) return { base: shared, revision };
     const made = entriesOfTenant({ ...this.#world, base: this.#base }, { path: cluster, identity, keys });
     return { base: withEntries(shared, made), revision };
