@@ -33,11 +33,7 @@ export class NodePorts {
     const { plane } = context;
     const { entry } = await plane.store.get(keyOf(plane));
     if (!entry) return new NodePorts(context, await rangeOfServices(plane), absent);
-    const value = isProtobuf(entry.value)
-      ? decodeProtobuf(entry.value)
-      : JSON.parse(Buffer.from(entry.value).toString());
-    const { range, data = '' } = value as { range: string; data?: string };
-    return new NodePorts(context, new PortRange(range, Buffer.from(data, 'base64')), entry.modRevision);
+    return new NodePorts(context, decode(entry.value), entry.modRevision);
   }
 
   /** Allocates ports for a new service. Two ports with one number (TCP and UDP) share a node port. */
@@ -102,16 +98,7 @@ export class NodePorts {
   writes(): Write[] {
     if (this.#context.isDryRun || (this.#taken.length === 0 && this.#released.length === 0)) return [];
     for (const port of this.#released) this.#range.release(port);
-    const { text, data } = this.#range;
-    const allocation: JsonObject = {
-      kind: 'RangeAllocation',
-      apiVersion: 'v1',
-      metadata: {},
-      range: text,
-      data: Buffer.from(data).toString('base64'),
-    };
-    const value = Buffer.from(JSON.stringify(allocation));
-    return [{ type: 'put', key: keyOf(this.#context.plane), value, expected: this.#revision }];
+    return [{ type: 'put', key: keyOf(this.#context.plane), value: encode(this.#range), expected: this.#revision }];
   }
 
   #takeAsked(service: KubeObject, at: number, port: number): void {
@@ -157,6 +144,36 @@ export class NodePorts {
 }
 
 const alreadyTaken = 'provided port is already allocated';
+
+/**
+ * Encodes as kube-apiserver does, with a line feed at the end: it compares the stored bytes at its start, and writes if they differ, which it
+ * cannot on a replica.
+ */
+function encode({ text, data }: PortRange): Uint8Array {
+  const allocation: JsonObject = {
+    kind: 'RangeAllocation',
+    apiVersion: 'v1',
+    metadata: {},
+    range: text,
+    data: Buffer.from(data).toString('base64'),
+  };
+  return Buffer.from(`${JSON.stringify(allocation)}\n`);
+}
+
+/** Returns the write that stores all ports in use. Undefined: they are stored, in the encoding of kube-apiserver. */
+export async function nodePortsWrite(plane: ControlPlane): Promise<Write | undefined> {
+  const key = keyOf(plane);
+  const { entry } = await plane.store.get(key);
+  const value = encode(entry ? decode(entry.value) : await rangeOfServices(plane));
+  if (entry && Buffer.from(entry.value).equals(value)) return undefined;
+  return { type: 'put', key, value, expected: entry?.modRevision ?? absent };
+}
+
+function decode(value: Uint8Array): PortRange {
+  const allocation = isProtobuf(value) ? decodeProtobuf(value) : JSON.parse(Buffer.from(value).toString());
+  const { range, data = '' } = allocation as { range: string; data?: string };
+  return new PortRange(range, Buffer.from(data, 'base64'));
+}
 
 const keyOf = ({ prefix }: ControlPlane): string => `${prefix}ranges/servicenodeports`;
 
