@@ -217,6 +217,12 @@ export const RetainedTenant: Kind<RetainedTenantObject> = {
   isNamespaced: false,
 };
 
+export const Namespace: Kind<ApiObject> = {
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  isNamespaced: false,
+};
 export const Secret: Kind<SecretObject> = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', isNamespaced: true };
 export const Node: Kind<NodeObject> = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', isNamespaced: false };
 export const Event: Kind<EventObject> = { apiVersion: 'v1', kind: 'Event', plural: 'events', isNamespaced: true };

@@ -189,7 +189,7 @@ describe('a person and a script', { concurrency: false }, () => {
     const { err } = await hangar('delete', 'brief');
     assert.match(err, /context hangar-brief removed from /);
     assert.equal((await well(kubectl('config', 'current-context'))).trim(), 'hangar-shop');
-    assert.match(await well(hangar('get', '--retained')), /^brief +\d+ +[\d.]+KiB +false +\d+s$/m);
+    assert.match(await well(hangar('get', '--retained')), /^brief +Virtual +\d+ +[\d.]+KiB +false +\d+s$/m);
     const admin = ['--kubeconfig', '.data/admin.kubeconfig'];
     assert.match(await well(kubectl(...admin, 'get', 'retainedtenants')), /^brief +\d+ +\d+ +false +\d+s$/m);
     await well(hangar('purge', 'brief', '--yes'));

@@ -23,7 +23,7 @@ export const create: Command = {
   name: 'create',
   summary: 'create a control plane and wait until it is ready',
   description:
-    'The command waits until the control plane is ready. -o FILE writes its kubeconfig, which only you can read. If data is retained at the path of the control plane, the control plane takes it over. A dedicated control plane requires "hangar up --hosted", or the operator of hosted control planes; its data is destroyed when it is deleted.',
+    'The command waits until the control plane is ready. -o FILE writes its kubeconfig, which only you can read. If data is retained at the path of the control plane, the control plane takes it over. A dedicated control plane requires "hangar up --hosted", or the operator of hosted control planes.',
   args: [{ name: 'NAME', meaning: 'name of the control plane: lower-case letters, digits and dashes, at most 63' }],
   options: [
     { name: 'class', value: 'NAME', meaning: 'ControlPlaneClass (default: none)' },
@@ -44,7 +44,7 @@ export const create: Command = {
       name: 'deletion-policy',
       value: 'POLICY',
       meaning:
-        'Retain or Destroy the data when the control plane is deleted (default: the policy of the class, else Retain; of a dedicated one Destroy)',
+        'Retain or Destroy the data when the control plane is deleted (default: the policy of the class, else Retain)',
       oneOf: ['Retain', 'Destroy'],
       completes: ['Retain', 'Destroy'],
     },
@@ -125,9 +125,6 @@ function checkMode(given: Given, isDedicated: boolean): void {
   for (const option of ['host', 'nodes', 'node-networks']) {
     if (given.has(option)) throw usage(`--${option} and --mode dedicated cannot be used together`);
   }
-  if (given.text('deletion-policy') === 'Retain') {
-    throw usage('--deletion-policy Retain and --mode dedicated cannot be used together: its data cannot be retained');
-  }
   if (version !== undefined && !/^v?\d+\.\d+\.\d+/.test(version)) {
     throw usage(`--kubernetes-version: ${quoted(version)} is not a version such as v1.36.4`);
   }
@@ -159,8 +156,7 @@ const drafted = (
 ): Omit<ControlPlaneObject, 'apiVersion' | 'kind'> => {
   const isDedicated = given.text('mode') === 'dedicated';
   const [className, host, version] = [given.text('class'), given.text('host'), given.text('kubernetes-version')];
-  // Explicit, so that the object shows what happens to the data of a dedicated control plane.
-  const policy = given.text('deletion-policy') ?? (isDedicated ? 'Destroy' : undefined);
+  const policy = given.text('deletion-policy');
   return {
     metadata: { name },
     spec: {

@@ -87,8 +87,8 @@ async function tenantIfReadable(
 function fateOf(plane: ControlPlaneObject, policy: Policy): string {
   if (policy === 'Destroy') return 'including all data';
   if (policy === 'Retain') {
-    const { name } = plane.metadata;
-    return `data retained; to use it again: ${hangar(`create ${name}`)}`;
+    const again = `create ${plane.metadata.name}${isDedicated(plane) ? ' --mode dedicated' : ''}`;
+    return `data retained; to use it again: ${hangar(again)}`;
   }
   return `data retained or destroyed: unknown, because ${classGone(plane)}`;
 }

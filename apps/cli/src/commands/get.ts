@@ -19,7 +19,7 @@ export const get: Command = {
   aliases: ['list', 'ls'],
   summary: 'list control planes',
   description:
-    'With --retained it lists the data of control planes that were deleted with the policy Retain. "hangar create PATH" uses such data again, "hangar purge PATH" destroys it.',
+    'With --retained it lists the data of control planes that were deleted with the policy Retain. "hangar create PATH", with "--mode dedicated" for data of that mode, uses it again, "hangar purge PATH" destroys it.',
   args: [
     {
       name: 'NAME',

@@ -1,21 +1,25 @@
 /** `hangar purge PATH`: destroys the data that a deleted control plane left. */
 
+import type { Client } from '@hangar/client';
 import { hasCode } from '@hangar/core';
 import type { Call, Command } from '../command.ts';
-import { findRetained } from '../control-planes/retained.ts';
+import { destroyRetainedDedicated } from '../control-planes/retained-dedicated.ts';
+import { findRetained, isOfDedicated } from '../control-planes/retained.ts';
 import { CliError, failed } from '../errors.ts';
 import { hangar } from '../hints.ts';
 import { RetainedTenant } from '../kinds.ts';
+import type { HostedControlPlaneObject } from '../kinds.ts';
 import { bytesText } from '../terminal/figures.ts';
 import { quoted } from '../terminal/plain-text.ts';
+import { dedicatedWaitMs, planeTimeoutOption, timeoutMs } from './common/timeout.ts';
 
 export const purge: Command = {
   name: 'purge',
   summary: 'destroy the retained data of a deleted control plane',
   description:
-    'The data cannot be recovered, so the command prompts for confirmation; without a terminal it requires --yes. The data of a control plane that exists is not touched, and neither is materialised data, which a kube-apiserver may serve.',
+    'The data cannot be recovered, so the command prompts for confirmation; without a terminal it requires --yes. The data of a control plane that exists is not touched, and neither is materialised data, which a kube-apiserver may serve. Of a dedicated control plane, the namespace with its HostedControlPlane and its volumes is deleted.',
   args: [{ name: 'PATH', meaning: 'path of the data, as "hangar get --retained" lists it' }],
-  options: [{ name: 'yes', short: 'y', meaning: 'do not ask for confirmation' }],
+  options: [{ name: 'yes', short: 'y', meaning: 'do not ask for confirmation' }, planeTimeoutOption],
   examples: ['purge demo', 'purge demo --yes'],
   isConnected: true,
   run: purgeNow,
@@ -25,7 +29,9 @@ async function purgeNow({ session, given, client: connected }: Call): Promise<vo
   const path = given.args[0]!;
   const client = await connected();
   const { signal } = session;
-  const { metadata, status } = await findRetained(client, path, signal);
+  const retained = await findRetained(client, path, signal);
+  if (isOfDedicated(retained)) return purgeDedicated({ session, given, client, retained });
+  const { metadata, status } = retained;
   if (status?.isMaterialised) throw materialised(path);
   if (!given.flag('yes')) await insistOnYes(session.ask, path, bytesText(status?.storedBytes));
   const { uid } = metadata;
@@ -39,6 +45,18 @@ async function purgeNow({ session, given, client: connected }: Call): Promise<vo
     });
   }
   session.out.write(`data at path ${path} destroyed (${bytesText(status?.storedBytes)})\n`);
+}
+
+interface PurgeDedicated extends Pick<Call, 'session' | 'given'> {
+  readonly client: Client;
+  readonly retained: HostedControlPlaneObject;
+}
+
+async function purgeDedicated({ session, given, client, retained }: PurgeDedicated): Promise<void> {
+  const name = retained.metadata.name!;
+  if (!given.flag('yes')) await insistOnYes(session.ask, name, 'a dedicated control plane');
+  await destroyRetainedDedicated(client, retained, { session, timeoutMs: timeoutMs(given, dedicatedWaitMs) });
+  session.out.write(`data of dedicated control plane ${name} destroyed\n`);
 }
 
 const materialised = (path: string): CliError =>

@@ -29,7 +29,7 @@ describe('get --retained', () => {
     await world.fleet.createCluster('blue');
     const { code, out, err } = await world.run('get', '--retained');
     assert.equal(code, 0, err);
-    assert.match(out, /^PATH +OBJECTS +SIZE +MATERIALISED +AGE\nred +1 +[\d.]+B +false +\d+s\n$/);
+    assert.match(out, /^PATH +MODE +OBJECTS +SIZE +MATERIALISED +AGE\nred +Virtual +1 +[\d.]+B +false +\d+s\n$/);
     assert.equal((await world.run('get', '--retained', '-o', 'name')).out, 'retainedtenant.tenancy.hangar.dev/red\n');
     assert.equal(JSON.parse((await world.run('get', '--retained', 'red', '-o', 'json')).out).status.objects, 1);
     const missing = await world.run('get', '--retained', 'blue');
@@ -65,7 +65,7 @@ describe('purge', () => {
   test('does not touch materialised data, and says how to destroy it', async () => {
     await using world = await openTestWorld();
     await retain(world, 'red', () => world.client.subresource('materialise').create(Tenant, { name: 'red' }, {}));
-    assert.match((await world.run('get', '--retained')).out, /\nred +\d+ +[\d.]+[KM]iB +true +\d+s\n$/);
+    assert.match((await world.run('get', '--retained')).out, /\nred +Virtual +\d+ +[\d.]+[KM]iB +true +\d+s\n$/);
     const ask = () => assert.fail('asked');
     const { code, out, err } = await world.runIn({ ask }, 'purge', 'red');
     assert.deepEqual([code, out], [1, '']);
