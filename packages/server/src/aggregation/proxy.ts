@@ -15,6 +15,7 @@ import { bodyBytesMax } from '../limits.ts';
 import { outboundError } from '../outbound/errors.ts';
 import { answeredHeaders } from './answer-headers.ts';
 import { forwardedHeaders } from './headers.ts';
+import type { Upstream } from './connection-pool.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { withoutTokens } from './target.ts';
 import { insistOnNoBody, tunnel } from './tunnel.ts';
@@ -40,14 +41,9 @@ export async function proxied(
   options: ProxyOptions,
 ): Promise<Answer> {
   const headers = forwardedHeaders(request, user, options.self);
-  const upgrade = request.passing?.upgrade;
-  if (upgrade) insistOnNoBody(request);
+  if (request.passing?.upgrade) insistOnNoBody(request);
   try {
-    if (upgrade) {
-      const { clock } = options;
-      return await tunnel(server, request, headers, { upgrade, clock }, (response) => streamed(response, request));
-    }
-    return await exchange(server, request, headers, options);
+    return await passedOn(server, request, headers, options);
   } catch (error) {
     options.onFailure();
     if (error instanceof StatusError) throw error;
@@ -55,16 +51,37 @@ export async function proxied(
   }
 }
 
-async function exchange(
-  server: RemoteServer,
+export interface PassOptions {
+  readonly clock: Clock;
+  readonly isDiscovery: boolean;
+  /** The body, if it was read before. */
+  readonly body?: Uint8Array | undefined;
+}
+
+/** Passes a request on with these headers. Rejects if the other server is unreachable or broke off before its response. */
+export async function passedOn(
+  server: Upstream,
   request: ServerRequest,
   headers: OutgoingHttpHeaders,
-  options: ProxyOptions,
+  options: PassOptions,
+): Promise<Answer> {
+  const upgrade = request.passing?.upgrade;
+  if (!upgrade) return exchange(server, request, headers, options);
+  insistOnNoBody(request);
+  const { clock } = options;
+  return tunnel(server, request, headers, { upgrade, clock }, (response) => streamed(response, request));
+}
+
+async function exchange(
+  server: Upstream,
+  request: ServerRequest,
+  headers: OutgoingHttpHeaders,
+  options: PassOptions,
 ): Promise<Answer> {
   const { method } = request;
   const target = withoutTokens(request.target);
   const isRead = isReading(method);
-  const body = await bodyOf(request, headers);
+  const body = options.body ? readBody(options.body, headers) : await bodyOf(request, headers);
   for (let attempt = 1; ; attempt++) {
     const outgoing = await server.begin({ method, target, headers });
     const answered = answer(outgoing, options);
@@ -90,15 +107,16 @@ export type Body = { readonly bytes: Uint8Array } | { readonly stream: NonNullab
 
 const empty: Body = { bytes: new Uint8Array() };
 
+function readBody(bytes: Uint8Array, headers: OutgoingHttpHeaders): Body {
+  if (bytes.length > 0) headers['content-length'] = bytes.length;
+  return { bytes };
+}
+
 /** Also sets the headers for the framing of the body. */
 export async function bodyOf(request: ServerRequest, headers: OutgoingHttpHeaders): Promise<Body> {
   const { passing, method } = request;
   const length = request.header('content-length');
-  if (!passing) {
-    const bytes = await request.body(bodyBytesMax);
-    if (bytes.length > 0) headers['content-length'] = bytes.length;
-    return { bytes };
-  }
+  if (!passing) return readBody(await request.body(bodyBytesMax), headers);
   // Without a length, only reading the body shows whether it is empty.
   const isEmpty = length === undefined ? isReading(method) : length === '0';
   if (isEmpty) return empty;
@@ -123,7 +141,7 @@ export function send(outgoing: ClientRequest, body: Body): void {
   stream.pipe(outgoing);
 }
 
-function answer(outgoing: ClientRequest, { clock, isDiscovery }: ProxyOptions): Promise<IncomingMessage> {
+function answer(outgoing: ClientRequest, { clock, isDiscovery }: PassOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const timer = clock.after(isDiscovery ? discoveryTimeoutMs : answerTimeoutMs, () => {
       outgoing.destroy(isDiscovery ? new Error('context deadline exceeded') : tooSlow());

@@ -3,14 +3,13 @@
  * that the outbound policy allows. Connections are reused.
  */
 
-import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { asError } from '@hangar/core';
 import type { AnswerBudget, Outbound, ServiceResolver } from '../outbound/index.ts';
 import type { RemoteService } from './api-service.ts';
-
-/** Loaded with the first aggregated server, not at startup. */
-const http = () => process.getBuiltinModule('node:http');
+import { ConnectionPool } from './connection-pool.ts';
+import type { RemoteRequest, Target, Upstream } from './connection-pool.ts';
 
 export interface KeyPair {
   readonly certificate: string;
@@ -23,37 +22,17 @@ export interface Reach {
   readonly clientCertificate: () => KeyPair | undefined;
 }
 
-export interface RemoteRequest {
-  readonly method: string;
-  /** Path and query. */
-  readonly target: string;
-  readonly headers: OutgoingHttpHeaders;
-  /** Uses a dedicated connection that is not reused. */
-  readonly isAlone?: boolean;
-}
-
 const connectTimeoutMs = 10_000;
-const idleMs = 90_000;
-const idleMax = 32;
 
-export class RemoteServer {
+export class RemoteServer implements Upstream {
   readonly #reach: Reach;
   readonly #service: RemoteService;
-  readonly #agent: Agent;
-  readonly #alone: Agent;
+  readonly #pool: ConnectionPool;
 
   constructor(reach: Reach, service: RemoteService) {
     this.#reach = reach;
     this.#service = service;
-    const { Agent } = http();
-    this.#agent = new Agent({ keepAlive: true, maxFreeSockets: idleMax, timeout: idleMs });
-    this.#alone = new Agent({ keepAlive: false });
-    // Agents of node:http create plain connections. This replaces them with connections that use TLS and the outbound policy.
-    for (const agent of [this.#agent, this.#alone]) {
-      agent.createConnection = ((options: { host: string; port: number }, done: Done) => {
-        void this.#connect(options, done);
-      }) as never;
-    }
+    this.#pool = new ConnectionPool((target) => this.#connect(target));
   }
 
   /** Returns the budget for responses of the control plane that this server is aggregated into. */
@@ -66,18 +45,8 @@ export class RemoteServer {
     return this.#reach.outbound.documents;
   }
 
-  /** Starts the request; the caller writes its body. Rejects if the service is unreachable. */
-  async begin({ method, target, headers, isAlone }: RemoteRequest): Promise<ClientRequest> {
-    const { host, port } = await this.#reach.services.resolve(this.#service.service);
-    const named = host.includes(':') ? `[${host}]` : host;
-    return http().request({
-      agent: isAlone ? this.#alone : this.#agent,
-      host,
-      port,
-      method,
-      path: target,
-      headers: { ...headers, host: `${named}:${port}` },
-    });
+  async begin(request: RemoteRequest): Promise<ClientRequest> {
+    return this.#pool.begin(request, await this.#reach.services.resolve(this.#service.service));
   }
 
   /** Returns the URL of a path, for messages. */
@@ -87,11 +56,10 @@ export class RemoteServer {
   }
 
   close(): void {
-    this.#agent.destroy();
-    this.#alone.destroy();
+    this.#pool.close();
   }
 
-  async #connect({ host, port }: { host: string; port: number }, done: Done): Promise<void> {
+  #connect({ host, port }: Target): Promise<Socket> {
     const { service, ca, isInsecure } = this.#service;
     const destination = {
       host,
@@ -101,17 +69,9 @@ export class RemoteServer {
       serverName: `${service.name}.${service.namespace}.svc`,
       clientCertificate: this.#reach.clientCertificate(),
     };
-    try {
-      done(null, await this.#reach.outbound.open(destination, { timeoutMs: connectTimeoutMs, isService: true }));
-    } catch (error) {
-      done(asError(error));
-    }
+    return this.#reach.outbound.open(destination, { timeoutMs: connectTimeoutMs, isService: true });
   }
 }
-
-type Agent = InstanceType<ReturnType<typeof http>['Agent']>;
-
-type Done = (error: Error | null, socket?: Socket) => void;
 
 /** Returns a complete response, for requests of the aggregator itself. Rejects if it is too large or takes too long. */
 export async function askRemote(

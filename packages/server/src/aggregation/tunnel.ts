@@ -14,7 +14,7 @@ import { batchTarget } from '../http/relay.ts';
 import { DirectConnection } from '../outbound/direct-connection.ts';
 import type { Receiver } from '../outbound/direct-connection.ts';
 import { upgradeHeaders } from './answer-headers.ts';
-import type { RemoteServer } from './remote-server.ts';
+import type { Upstream } from './connection-pool.ts';
 import { withoutTokens } from './target.ts';
 
 /** Timeout for the response of the other server. */
@@ -30,7 +30,7 @@ export function insistOnNoBody(request: ServerRequest): void {
 
 /** `refused` builds the response if the server does not switch the protocol. */
 export async function tunnel(
-  server: RemoteServer,
+  server: Upstream,
   request: ServerRequest,
   headers: OutgoingHttpHeaders,
   { upgrade, clock }: { upgrade: Upgrade; clock: Clock },
