@@ -37,6 +37,10 @@ export const annotations = {
   exposure: `${own}/exposure`,
   /** On HostedControlPlanes: `true` if no component runs. Volumes, Secrets and the address stay. */
   stopped: `${own}/stopped`,
+  /** On HostedControlPlanes: the id of the migration that fills its etcd. Nothing starts before. Its creator writes it. */
+  replicaOf: `${own}/replica-of`,
+  /** On HostedControlPlanes: the state of the replica, as JSON. */
+  replica: `${own}/replica`,
   /** On HostedControlPlanes: the size of the volumes of etcd after they have grown by themselves. */
   etcdVolumeSize: `${own}/etcd-volume-size`,
   /** On HostedControlPlanes: the upgrade of etcd to another minor version that is in progress, as JSON. */

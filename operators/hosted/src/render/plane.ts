@@ -4,7 +4,8 @@ import type { OwnerReference } from '@hangar/api';
 import type { ApiObject } from '@hangar/client';
 import { controllerReference } from '@hangar/runtime';
 import type { ControlPlaneEndpoint, HostedControlPlane, HostedControlPlaneSpec, ServiceType } from '../api/index.ts';
-import { annotations } from '../api/index.ts';
+import { annotations, replicaStateOf } from '../api/index.ts';
+import type { ReplicaState } from '../api/index.ts';
 import { isPublicAddress } from '../addresses.ts';
 import { parseVersion } from './version.ts';
 import type { Version } from './version.ts';
@@ -51,6 +52,8 @@ export interface Plane {
   readonly etcdTag?: string | undefined;
   /** Smallest capacity of the volumes of etcd. Absent: the requested size. */
   readonly etcdCapacity?: string | undefined;
+  /** Issuer of the service account tokens of the tenant that the control plane was made from. Absent: it is not a replica. */
+  readonly tenantIssuer?: string | undefined;
   /** Address for clients. Absent: not known yet. */
   readonly endpoint?: ControlPlaneEndpoint | undefined;
 }
@@ -85,6 +88,7 @@ export function planeOf(hostedControlPlane: HostedControlPlane, options: PlaneOp
   const { host, port } = controlPlaneEndpoint;
   const ofCluster = host && port ? { host, port } : undefined;
   const endpoint = ofCluster ?? spec.controlPlaneEndpoint;
+  const { issuer, serviceCidrs } = replicaSettings(hostedControlPlane);
   const exposure = exposureOf(hostedControlPlane, endpoint ? 'service' : (options.exposure ?? 'service'));
   return {
     name,
@@ -93,7 +97,7 @@ export function planeOf(hostedControlPlane: HostedControlPlane, options: PlaneOp
     spec,
     version: parseVersion(spec.version),
     network: {
-      serviceCidrs: orDefault(clusterNetwork.services?.cidrBlocks, defaultNetwork.services),
+      serviceCidrs: serviceCidrs ?? orDefault(clusterNetwork.services?.cidrBlocks, defaultNetwork.services),
       podCidrs: orDefault(clusterNetwork.pods?.cidrBlocks, defaultNetwork.pods),
       domain: clusterNetwork.serviceDomain || defaultNetwork.domain,
     },
@@ -105,8 +109,15 @@ export function planeOf(hostedControlPlane: HostedControlPlane, options: PlaneOp
       spec.konnectivityClient !== undefined ||
       spec.deployment?.apiServer?.konnectivity !== undefined,
     grownEtcdVolumeSize: grownSizeOf(hostedControlPlane),
+    ...(issuer === undefined ? {} : { tenantIssuer: issuer }),
     endpoint,
   };
+}
+
+/** Nothing is started with a state that cannot be read. */
+function replicaSettings(object: HostedControlPlane): Pick<ReplicaState, 'issuer' | 'serviceCidrs'> {
+  const state = replicaStateOf(object);
+  return state === 'malformed' || state === undefined ? {} : state;
 }
 
 /** Ignores a value that is not a size. */

@@ -6,10 +6,12 @@
 import { find } from '@hangar/client';
 import { Deployment } from '@hangar/client/kinds/apps-v1';
 import { Secret } from '@hangar/client/kinds/core-v1';
+import { replicaHoldOf } from '../../api/index.ts';
 import { isFault } from '../../fault.ts';
 import type { Fault } from '../../fault.ts';
 import { digestOf, textIn } from '../../pki/secrets.ts';
 import { workloadName } from '../../render/index.ts';
+import { replicating } from '../../replica/hold.ts';
 import type { Component, Rendered } from '../../render/index.ts';
 import { applyAll, applyObject } from '../apply.ts';
 import type { Pass, Verdict } from '../pass.ts';
@@ -39,18 +41,27 @@ export async function apiServerDeployments(pass: Pass): Promise<Verdict | undefi
     return incomplete(pass, 'kube-apiserver', apiServer);
   }
   const controllerFiles = digestOf([sa.certificate, ca.trusted]);
+  const isReplica = replicaHoldOf(pass.hostedControlPlane) === 'controllers';
+  const started = (all: readonly Rendered[]) => (isReplica ? withoutPods(all) : all);
   const [manager, scheduler] = [
-    await component(pass, 'kube-controller-manager', rendering.controllerManager(plane, controllerFiles)),
-    await component(pass, 'kube-scheduler', rendering.scheduler(plane, digestOf(ca.trusted))),
+    await component(pass, 'kube-controller-manager', started(rendering.controllerManager(plane, controllerFiles))),
+    await component(pass, 'kube-scheduler', started(rendering.scheduler(plane, digestOf(ca.trusted)))),
   ];
   if (isFault(manager)) return manager;
   if (isFault(scheduler)) return scheduler;
   if (!apiServer.isComplete) return incomplete(pass, 'kube-apiserver', apiServer);
   if (!manager.isComplete) return incomplete(pass, 'kube-controller-manager', manager);
   if (!scheduler.isComplete) return incomplete(pass, 'kube-scheduler', scheduler);
+  if (isReplica) return { ...replicating(pass), isPartial: true };
   pass.isVersionComplete = !pass.isEtcdBusy;
   return undefined;
 }
+
+/** Controllers of a replica cannot write: its Deployments have no pods. */
+const withoutPods = ([deployment, ...others]: readonly Rendered[]): readonly Rendered[] => {
+  const object = deployment!.object as Deployment;
+  return [{ ...deployment!, object: { ...object, spec: { ...object.spec!, replicas: 0 } } as Deployment }, ...others];
+};
 
 /** Applies a component. While etcd is busy, an existing Deployment does not change. */
 async function component(pass: Pass, name: Component, all: readonly Rendered[]): Promise<DeploymentReport | Fault> {

@@ -1,5 +1,6 @@
 /** The phases in their order. README.md describes each of them. */
 
+import { heldByReplica } from '../../replica/hold.ts';
 import { heldBy } from '../../restore/hold.ts';
 import type { Phase } from '../conditions.ts';
 import type { Step } from '../pass.ts';
@@ -13,15 +14,15 @@ import { etcdCluster } from './etcd-cluster.ts';
 import { workloadSetup } from './workload-setup.ts';
 
 export const steps: readonly (readonly [Phase, Step])[] = [
-  ['CACertificatesReady', caCertificates],
+  ['CACertificatesReady', heldByReplica(['everything'], caCertificates)],
   ['CABundleReady', caBundle],
   ['APIServerServiceReady', apiServerService],
   ['SyncControlPlaneEndpointReady', syncControlPlaneEndpoint],
   ['APIServerTLSRoutesReady', apiServerTlsRoutes],
   ['CertificatesReady', certificates],
   ['EtcdClusterReady', heldBy(['etcd'], etcdCluster)],
-  ['InternalKubeconfigReady', heldBy(['etcd', 'api-servers'], internalKubeconfig)],
+  ['InternalKubeconfigReady', heldByReplica(['api-servers'], heldBy(['etcd', 'api-servers'], internalKubeconfig))],
   ['APIServerDeploymentsReady', apiServerDeployments],
   ['AdminKubeconfigReady', adminKubeconfigSecret],
-  ['WorkloadSetupReady', workloadSetup],
+  ['WorkloadSetupReady', heldByReplica(['controllers'], workloadSetup)],
 ];

@@ -112,6 +112,12 @@ const defaultArguments = ({ network }: Plane): Record<string, string> => ({
   profiling: 'false',
 });
 
+/** Values are stored like those of the tenant, so that they can go back, and its tokens stay valid. */
+const replicaArguments = ({ tenantIssuer }: Plane): Record<string, string> =>
+  tenantIssuer === undefined
+    ? {}
+    : { 'service-account-issuer': tenantIssuer, 'storage-media-type': 'application/json' };
+
 export const hasProviders = ({ spec }: Plane): boolean => Object.keys(spec.oidcProviders ?? {}).length > 0;
 
 export function apiServer(plane: Plane, files: string): Rendered[] {
@@ -121,6 +127,7 @@ export function apiServer(plane: Plane, files: string): Rendered[] {
     defaultArguments(plane),
     auditArguments(plane),
     settings?.args,
+    replicaArguments(plane),
     reservedApiServerArguments(plane),
   );
   const container = containerOf({

@@ -85,6 +85,8 @@ const defaultArguments = (plane: Plane): Record<string, string> => ({
   'auto-compaction-mode': 'periodic',
   'auto-compaction-retention': '5m',
   [quotaArgument]: String(quotaOf(plane)),
+  // One transaction of a tenant is one transaction of etcd.
+  ...(plane.tenantIssuer === undefined ? {} : { 'max-txn-ops': '10240', 'max-request-bytes': '4194304' }),
 });
 
 export function etcd(plane: Plane, files: string): Rendered[] {
