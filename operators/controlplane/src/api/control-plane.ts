@@ -2,12 +2,13 @@
  * The kind ControlPlane: a complete Kubernetes API.
  *
  * The field `dedicated` is set only while the mode is Dedicated. The cluster path identifies the data of a virtual control plane. The
- * definition allows a change of the mode; the operator refuses it while the control plane has data.
+ * definition allows a change of the mode, which starts a migration (`migration.ts`).
  */
 
 import type { ApiObject } from '@hangar/client';
 import type { Condition } from './condition.ts';
 import type { DedicatedSpec } from './dedicated.ts';
+import type { MigrationSpec, MigrationStatus } from './migration.ts';
 import type { NodesSpec } from './nodes.ts';
 import type { NameReference, SecretReference } from './references.ts';
 
@@ -53,8 +54,9 @@ export interface ControlPlaneSpec {
   /** Reference to a ControlPlaneClass with defaults. If unset, the control plane has no class. */
   classRef?: NameReference;
   /**
-   * Virtual: a tenant of the shared API server. Dedicated: a separate etcd and kube-apiserver, as a HostedControlPlane. The mode of an
-   * existing control plane cannot change.
+   * Virtual: a tenant of the shared API server. Dedicated: a separate etcd and kube-apiserver, as a HostedControlPlane. A change of the mode
+   * of an existing control plane starts a migration, which keeps its data, addresses and credentials. Setting the mode back before the switch
+   * aborts the migration; setting it back later starts another one.
    *
    * @default Virtual
    */
@@ -75,6 +77,8 @@ export interface ControlPlaneSpec {
   virtual?: VirtualSpec;
   /** Settings of mode Dedicated. A field that is not set has the value of the class. */
   dedicated?: DedicatedSpec;
+  /** Settings of migrations between the modes. */
+  migration?: MigrationSpec;
 }
 
 /**
@@ -160,27 +164,4 @@ export interface ControlPlaneAddress {
   type: AddressKind;
   /** URL with the cluster path. */
   url: string;
-}
-
-export interface MigrationStatus {
-  /** Mode before the migration. */
-  from: ControlPlaneMode;
-  /** Mode after the migration. */
-  to: ControlPlaneMode;
-  /** Current step of the migration. */
-  step?: string;
-  /**
-   * Time at which the migration started.
-   *
-   * @format date-time
-   */
-  startedAt?: string;
-  /**
-   * Time at which the migration completed.
-   *
-   * @format date-time
-   */
-  completedAt?: string;
-  /** Human-readable details. */
-  message?: string;
 }

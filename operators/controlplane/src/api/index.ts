@@ -3,6 +3,7 @@
 export type { Condition, ConditionStatus } from './condition.ts';
 export type * from './references.ts';
 export type { DedicatedSpec } from './dedicated.ts';
+export type { MigrationOutcome, MigrationSpec, MigrationStatus, MigrationStep } from './migration.ts';
 export type { NodesSpec } from './nodes.ts';
 export type {
   AddressKind,
@@ -13,7 +14,6 @@ export type {
   ControlPlaneStatus,
   DeletionPolicy,
   EndpointPolicy,
-  MigrationStatus,
   VirtualSpec,
 } from './control-plane.ts';
 export type {

@@ -64,7 +64,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   mode: {
                     description:
-                      'Virtual: a tenant of the shared API server. Dedicated: a separate etcd and kube-apiserver, as a HostedControlPlane. The mode of an existing control plane cannot change.',
+                      'Virtual: a tenant of the shared API server. Dedicated: a separate etcd and kube-apiserver, as a HostedControlPlane. A change of the mode of an existing control plane starts a migration, which keeps its data, addresses and credentials. Setting the mode back before the switch aborts the migration; setting it back later starts another one.',
                     type: 'string',
                     enum: ['Virtual', 'Dedicated'],
                     default: 'Virtual',
@@ -246,6 +246,29 @@ export const definition: CustomResourceDefinition = {
                       },
                     },
                   },
+                  migration: {
+                    description: 'Settings of migrations between the modes.',
+                    type: 'object',
+                    properties: {
+                      gracePeriodSeconds: {
+                        description: 'Seconds between the switch and the deletion of the old data.',
+                        type: 'integer',
+                        format: 'int32',
+                        minimum: 0,
+                        maximum: 2592000,
+                        default: 300,
+                      },
+                      pauseSecondsMax: {
+                        description:
+                          'Seconds for which requests may wait during the switch. An attempt that takes longer ends before the switch, and is repeated later.',
+                        type: 'integer',
+                        format: 'int32',
+                        minimum: 1,
+                        maximum: 8,
+                        default: 5,
+                      },
+                    },
+                  },
                 },
                 'x-kubernetes-validations': [
                   {
@@ -313,24 +336,125 @@ export const definition: CustomResourceDefinition = {
                     type: 'object',
                     required: ['from', 'to'],
                     properties: {
+                      id: { description: 'Identifies the migration on both sides.', type: 'string' },
                       from: {
                         description: 'Mode before the migration.',
                         type: 'string',
                         enum: ['Virtual', 'Dedicated'],
                       },
                       to: { description: 'Mode after the migration.', type: 'string', enum: ['Virtual', 'Dedicated'] },
-                      step: { description: 'Current step of the migration.', type: 'string' },
+                      step: {
+                        description: 'Current step of the migration.',
+                        type: 'string',
+                        enum: ['Provision', 'CopyAndFollow', 'Verify', 'Switch', 'Registrations', 'Decommission'],
+                      },
+                      outcome: {
+                        description:
+                          'Decision of the migration. If unset, the old side serves the control plane, and the migration can be aborted.',
+                        type: 'string',
+                        enum: ['Switched', 'Aborted'],
+                      },
+                      attempts: {
+                        description: 'Number of attempts to switch.',
+                        type: 'integer',
+                        format: 'int32',
+                        minimum: 0,
+                      },
+                      attemptStartedAt: {
+                        description: 'Time at which the current attempt to switch started. Set only during an attempt.',
+                        type: 'string',
+                        format: 'date-time',
+                      },
+                      attemptEndedAt: {
+                        description: 'Time at which the last attempt to switch stopped, or the outcome was recorded.',
+                        type: 'string',
+                        format: 'date-time',
+                      },
+                      notBefore: {
+                        description: 'Time of the next attempt to switch, at the earliest.',
+                        type: 'string',
+                        format: 'date-time',
+                      },
                       startedAt: {
                         description: 'Time at which the migration started.',
                         type: 'string',
                         format: 'date-time',
                       },
+                      switchedAt: { description: 'Time of the switch.', type: 'string', format: 'date-time' },
                       completedAt: {
                         description: 'Time at which the migration completed.',
                         type: 'string',
                         format: 'date-time',
                       },
+                      revision: {
+                        description: 'Revision of the switch: the last one of the old side.',
+                        type: 'integer',
+                        format: 'int64',
+                      },
+                      lag: {
+                        description: 'Number of revisions that the new side is behind.',
+                        type: 'integer',
+                        format: 'int64',
+                      },
+                      objects: {
+                        description: 'Number of objects at the last comparison of both sides.',
+                        type: 'integer',
+                        format: 'int64',
+                      },
+                      pauseMs: {
+                        description: 'Milliseconds for which requests waited during the switch.',
+                        type: 'integer',
+                        format: 'int64',
+                      },
                       message: { description: 'Human-readable details.', type: 'string' },
+                      conditions: {
+                        description:
+                          'One condition for each step: Provision, CopyAndFollow, Verify, Switch, Registrations and Decommission.',
+                        type: 'array',
+                        items: {
+                          type: 'object',
+                          required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
+                          properties: {
+                            type: {
+                              description: 'Type of the condition, such as Ready.',
+                              type: 'string',
+                              maxLength: 316,
+                              pattern:
+                                '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
+                            },
+                            status: {
+                              description: 'Status of the condition: True, False or Unknown.',
+                              type: 'string',
+                              enum: ['True', 'False', 'Unknown'],
+                            },
+                            observedGeneration: {
+                              description: 'The metadata.generation that the condition was computed from.',
+                              type: 'integer',
+                              format: 'int64',
+                              minimum: 0,
+                            },
+                            lastTransitionTime: {
+                              description: 'Last time that the status of the condition changed.',
+                              type: 'string',
+                              format: 'date-time',
+                            },
+                            reason: {
+                              description: 'Reason of the last transition, as one CamelCase word.',
+                              type: 'string',
+                              minLength: 1,
+                              maxLength: 1024,
+                              pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+                            },
+                            message: {
+                              description: 'Human-readable details of the last transition. May be empty.',
+                              type: 'string',
+                              maxLength: 32768,
+                            },
+                          },
+                        },
+                        'x-kubernetes-list-type': 'map',
+                        'x-kubernetes-list-map-keys': ['type'],
+                      },
                     },
                   },
                   observedGeneration: {

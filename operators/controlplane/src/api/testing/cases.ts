@@ -49,6 +49,17 @@ const controlPlanes: readonly Case[] = [
     { spec: { mode: 'Dedicated', dedicated: {} }, refused: unchanged },
     { spec: { mode: 'Dedicated', dedicated: {}, ...path('b') } },
   ]),
+  planes('settings of migrations', [
+    { spec: { migration: { gracePeriodSeconds: 0, pauseSecondsMax: 8 } } },
+    { spec: { migration: { gracePeriodSeconds: -1 } }, refused: 'spec.migration.gracePeriodSeconds' },
+    { spec: { migration: { pauseSecondsMax: 9 } }, refused: 'spec.migration.pauseSecondsMax' },
+  ]),
+  planes('the record of a migration', [
+    {},
+    { status: { migration: { id: 'm', from: 'Virtual', to: 'Dedicated', step: 'Provision', attempts: 0 } } },
+    { status: { migration: { from: 'Virtual', to: 'Dedicated', step: 'Copy' } }, refused: 'status.migration.step' },
+    { status: { migration: { from: 'Virtual', to: 'Dedicated', outcome: 'Lost' } }, refused: 'migration.outcome' },
+  ]),
   planes('a path in upper case', [{ spec: path('Abc'), refused: 'spec.virtual.clusterPath' }]),
   planes('a path with a slash', [{ spec: path('a/b'), refused: 'spec.virtual.clusterPath' }]),
   planes('a path that is too long', [{ spec: path(long), refused: 'Too long' }]),
