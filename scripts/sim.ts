@@ -1,5 +1,6 @@
 /**
- * `npm run sim -- [store|sharding] --seeds 2000`: simulates the store, or processes that share clusters, under faults in virtual time,
+ * `npm run sim -- [store|sharding|migration] --seeds 2000`: simulates the store, processes that share clusters, or migrations of control
+ * planes, under faults in virtual time,
  * seed after seed; then plants bugs and expects to find them.
  *
  *     npm run sim -- store --seeds 2000          seeds from 0 on, then every planted bug
@@ -26,6 +27,7 @@ interface Simulation {
 const simulations: Readonly<Record<string, () => Promise<Simulation>>> = {
   store: () => import('../packages/store/src/simulation/main.ts'),
   sharding: () => import('../packages/runtime/src/clusters/sharding/simulation/main.ts'),
+  migration: () => import('../operators/controlplane/src/migration/simulation/main.ts'),
 };
 
 /** Seeds are multiplied by small numbers, and must stay exact. */
@@ -34,7 +36,7 @@ const freshSeedMax = 2 ** 40;
 await runCommand(async () => {
   const { values, names } = readCommandLine(process.argv.slice(2), {
     usage: 'npm run sim --',
-    namesHelp: '[store|sharding]',
+    namesHelp: '[store|sharding|migration]',
     names: Object.keys(simulations),
     options: {
       seeds: { value: 'N', help: 'simulate N seeds, then find the planted bugs' },
@@ -46,7 +48,7 @@ await runCommand(async () => {
       verbose: { help: 'print whole traces' },
     },
   });
-  if (names.length > 1) throw new Usage('name one simulation: store or sharding', 2);
+  if (names.length > 1) throw new Usage('name one simulation: store, sharding or migration', 2);
   const name = names[0] ?? 'store';
   const simulation = await simulations[name]!();
   const { bug, verbose = false } = values;

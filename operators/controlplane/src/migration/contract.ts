@@ -18,7 +18,7 @@ export interface TenantReplicaState {
   readonly heldBy?: MigrationId | undefined;
   /** With `heldBy`: the data of the tenant is final as of this revision. */
   readonly heldAt?: Revision | undefined;
-  /** Data received from the dedicated side: the revision that the range of the tenant has reached. Only while Remote. */
+  /** Data received from the dedicated side: the revision that the range of the tenant has reached, 0 before a whole snapshot. Only while Remote. */
   readonly received?: { readonly by: MigrationId; readonly revision: Revision } | undefined;
 }
 
@@ -47,7 +47,10 @@ export interface TenantReplica {
   release(id: MigrationId, signal: AbortSignal): Promise<void>;
   /** Ends the hold of a Local tenant: it becomes Remote. */
   passTo(id: MigrationId, remote: RemoteApiServer, signal: AbortSignal): Promise<void>;
-  /** Deletes the data of a Remote tenant, except identity and keys, and starts to receive. Does nothing if it receives for this migration already. */
+  /**
+   * Deletes the data of a Remote tenant, except identity and keys, and starts to receive. Does nothing if a whole snapshot was received for
+   * this migration already.
+   */
   startReceiving(id: MigrationId, signal: AbortSignal): Promise<void>;
   /** Appends frames in order, in bounded requests. Frames at or below the received revision are skipped. */
   receive(id: MigrationId, frames: readonly ReplicaFrame[], signal: AbortSignal): Promise<Revision>;
