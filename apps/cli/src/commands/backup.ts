@@ -6,7 +6,7 @@
 import { resolve } from 'node:path';
 import type { FileHandle } from 'node:fs/promises';
 import type { BackupKey } from '@hangar/backup';
-import { findControlPlane, tenantOf } from '../control-planes/find.ts';
+import { backupObjectsHint, findControlPlane, insistOnVirtual, tenantOf } from '../control-planes/find.ts';
 import type { Call, Command } from '../command.ts';
 import type { Session } from '../session.ts';
 import { failed, usage } from '../errors.ts';
@@ -87,6 +87,7 @@ async function startExport(
   const client = await connected();
   const { signal } = session;
   const plane = await findControlPlane(client, name, signal);
+  insistOnVirtual(plane, backupObjectsHint);
   const { metadata } = await tenantOf(client, plane, signal);
   const target = tenantTarget(metadata.name!, 'backup', given.flag('include-keys') ? { includeKeys: 'true' } : {});
   const answer = await client.raw({ method: 'POST', target, signal, isLong: true });

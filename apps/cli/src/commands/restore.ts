@@ -9,7 +9,13 @@
 
 import type { BackupKey } from '@hangar/backup';
 import { asError, hasCode } from '@hangar/core';
-import { controlPlaneNames, findControlPlane, tenantOf } from '../control-planes/find.ts';
+import {
+  backupObjectsHint,
+  controlPlaneNames,
+  findControlPlane,
+  insistOnVirtual,
+  tenantOf,
+} from '../control-planes/find.ts';
 import { untilReady } from '../control-planes/ready.ts';
 import type { Call, Command, Given } from '../command.ts';
 import { failed, usage } from '../errors.ts';
@@ -84,7 +90,9 @@ async function restoreInPlace({ session, given, client: connected }: Call): Prom
   const key = await givenKey(session, given);
   await using opened = await openBackup(session, given, { file, key });
   const client = await connected();
-  const { metadata } = await tenantOf(client, await findControlPlane(client, name, signal), signal);
+  const plane = await findControlPlane(client, name, signal);
+  insistOnVirtual(plane, backupObjectsHint);
+  const { metadata } = await tenantOf(client, plane, signal);
   const { restoreTenant } = await import('@hangar/controlplane-operator/backup');
   const path = metadata.name!;
   await sending(session, { name, file, opened }, (upload) =>

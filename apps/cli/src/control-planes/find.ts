@@ -54,12 +54,21 @@ export async function withDefinitions<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
+/** Throws `Failed` for a dedicated control plane. `next` says what to do instead. */
+export function insistOnVirtual(plane: ControlPlaneObject, next?: string): void {
+  if (!isDedicated(plane)) return;
+  const message = `control plane ${quoted(plane.metadata.name!)} has mode Dedicated: the command supports only mode Virtual`;
+  throw failed(message, next === undefined ? {} : { next });
+}
+
+/** For commands that read or write the data of a tenant as a file. */
+export const backupObjectsHint =
+  'create a ControlPlaneBackup or a ControlPlaneRestore with controlPlaneRef.kind ControlPlane: see docs/guides/backup-and-disaster.md';
+
 /** The tenant behind a virtual control plane. Rejects with `Failed` when there is none. */
 export async function tenantOf(client: Client, plane: ControlPlaneObject, signal?: AbortSignal): Promise<TenantObject> {
   const { name } = plane.metadata;
-  if (isDedicated(plane)) {
-    throw failed(`control plane ${quoted(name!)} has mode Dedicated: the command supports only mode Virtual`);
-  }
+  insistOnVirtual(plane);
   try {
     return await client.get(Tenant, { name: clusterPathOf(plane) }, { signal });
   } catch (error) {

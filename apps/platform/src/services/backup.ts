@@ -14,7 +14,7 @@ import type { SupervisedService } from './supervise.ts';
 
 export interface BackupServiceWorld extends ServiceWorld {
   readonly options: BackupOptions;
-  /** Returns targets besides the virtual control planes of this server. `management` is closed after the service stopped. */
+  /** Returns targets besides the control planes of this server. `management` is closed after the service stopped. */
   readonly targets?: ((management: Client) => Promise<readonly BackupTarget[]>) | undefined;
 }
 
@@ -23,7 +23,7 @@ export const backupService = (world: BackupServiceWorld): SupervisedService => (
   async run(signal, running) {
     const { inside, log, electsLeader, tellMetrics, options, targets } = world;
     // Not needed before the server is ready.
-    const [{ backupOperator, definitions }, { virtualTarget }] = await Promise.all([
+    const [{ backupOperator, definitions }, { controlPlaneTarget }] = await Promise.all([
       import('@hangar/backup-operator'),
       import('@hangar/controlplane-operator/backup'),
     ]);
@@ -32,12 +32,11 @@ export const backupService = (world: BackupServiceWorld): SupervisedService => (
       if (options.createsFolder) await mkdir(options.folder, { recursive: true, mode: 0o700 });
       await installDefinitions(clients.root, { definitions, signal });
       await ensureNamespace(clients.root, options.namespace, signal);
+      const others = (await targets?.(clients.root)) ?? [];
+      const hosted = others.find(({ kind }) => kind === 'HostedControlPlane');
       const manager = backupOperator({
         management: clients.root,
-        targets: [
-          virtualTarget({ management: clients.root, host: clients.root }),
-          ...((await targets?.(clients.root)) ?? []),
-        ],
+        targets: [controlPlaneTarget({ management: clients.root, host: clients.root, hosted }), ...others],
         folder: options.folder,
         platformNamespace: options.namespace,
         concurrency: options.concurrency,

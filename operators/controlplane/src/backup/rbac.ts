@@ -2,10 +2,15 @@
 
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
 import { group } from '../api/index.ts';
+import { hostedGroup } from '../dedicated/hosted-control-plane.ts';
 
 /** On the management plane. */
 export const backupTargetRules: readonly PolicyRule[] = [
   { apiGroups: [group], resources: ['controlplanes'], verbs: ['get', 'list', 'create', 'patch', 'delete'] },
+  // With mode Dedicated: the namespace of a new control plane, and the record that lets it be adopted.
+  { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'create', 'delete'] },
+  { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'patch'] },
+  { apiGroups: [hostedGroup], resources: ['hostedcontrolplanes'], verbs: ['get', 'patch'] },
 ];
 
 /** On the Hangar whose tenants virtual control planes are. */

@@ -31,8 +31,8 @@ export interface VirtualTargetOptions {
 }
 
 /** On a ControlPlane: the restore that created it, and its summary as JSON. */
-const restoredByAnnotation = `${group}/restored-by`;
-const restoredSummaryAnnotation = `${group}/restored-summary`;
+export const restoredByAnnotation = `${group}/restored-by`;
+export const restoredSummaryAnnotation = `${group}/restored-summary`;
 
 export const virtualTarget = (options: VirtualTargetOptions): BackupTarget => new VirtualTarget(options);
 
@@ -149,7 +149,7 @@ class VirtualTarget implements BackupTarget {
     if (!isVirtual(object)) {
       throw new TargetError(
         'Refused',
-        `ControlPlane ${JSON.stringify(name)} has mode Dedicated: backups support ControlPlanes with mode Virtual`,
+        `ControlPlane ${JSON.stringify(name)} has mode Dedicated, and this operator does not run hosted control planes`,
       );
     }
     return clusterPathOf(object);
@@ -166,7 +166,7 @@ async function opened({ open }: RestoreOptions): Promise<{ readonly content: Asy
 }
 
 /** Throws `AlreadyExists` if another restore, or none, created the control plane. */
-function earlierSummary({ metadata }: ControlPlane, uid: string): ContentSummary {
+export function earlierSummary({ metadata }: ControlPlane, uid: string): ContentSummary {
   const { [restoredByAnnotation]: by, [restoredSummaryAnnotation]: summary } = metadata.annotations ?? {};
   if (by === uid && summary !== undefined) return JSON.parse(summary) as ContentSummary;
   throw new TargetError('AlreadyExists', `ControlPlane ${JSON.stringify(metadata.name)} already exists`);

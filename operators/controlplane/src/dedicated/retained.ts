@@ -10,7 +10,7 @@
  */
 
 import { find } from '@hangar/client';
-import type { ObjectOf } from '@hangar/client';
+import type { Client, ObjectOf } from '@hangar/client';
 import { Namespace, Secret } from '@hangar/client/kinds/core-v1';
 import { hasCode } from '@hangar/core';
 import { controllerOf, controllerReference, isBeingDeleted, isControlledBy } from '@hangar/runtime';
@@ -65,29 +65,41 @@ export async function retain(pass: Pass, hosted: HostedControlPlaneObject): Prom
   await release(pass, HostedControlPlane, hosted);
 }
 
-async function record(pass: Pass, wanted: RetainedRecord): Promise<void> {
+const record = (pass: Pass, wanted: RetainedRecord): Promise<void> => {
   const { client, controlPlane, world, signal } = pass;
-  const key = recordKey(pass);
   const name = controlPlane.metadata.name!;
+  return world.writes.make('retained-record', () => writeRetainedRecord(client, { name, record: wanted, signal }));
+};
+
+export interface RecordOptions {
+  /** Of the control plane. */
+  readonly name: string;
+  readonly record: RetainedRecord;
+  readonly signal: AbortSignal;
+}
+
+/** Replaces a record of data that was deleted. */
+export async function writeRetainedRecord(
+  client: Pick<Client, 'create' | 'patch'>,
+  { name, record: wanted, signal }: RecordOptions,
+): Promise<void> {
+  const key = { namespace: systemNamespace, name: retainedRecordName(name) };
   const data = Object.fromEntries(
     Object.entries(wanted).map(([field, text]) => [field, Buffer.from(text).toString('base64')]),
   );
   const metadata = { ...key, labels: { [labels.retained]: labelValue(name) } };
   const create = (): Promise<unknown> => client.create(Secret, { metadata, type: 'Opaque', data }, { signal });
-  await world.writes.make('retained-record', async () => {
-    try {
-      await create();
-    } catch (error) {
-      if (hasCode(error, 'AlreadyExists')) {
-        // Of data that was deleted.
-        await client.patch(Secret, key, { type: 'merge', body: { data } }, { signal });
-        return;
-      }
-      if (!hasCode(error, 'NotFound')) throw error;
-      await client.create(Namespace, { metadata: { name: systemNamespace } }, { signal });
-      await create();
+  try {
+    await create();
+  } catch (error) {
+    if (hasCode(error, 'AlreadyExists')) {
+      await client.patch(Secret, key, { type: 'merge', body: { data } }, { signal });
+      return;
     }
-  });
+    if (!hasCode(error, 'NotFound')) throw error;
+    await client.create(Namespace, { metadata: { name: systemNamespace } }, { signal });
+    await create();
+  }
 }
 
 /** Removes the owner. Rejects with `Conflict` after a concurrent change. */

@@ -178,6 +178,9 @@ export async function hostedDouble(
   };
 }
 
+/** `Forbidden`: the namespace is being deleted. */
+const codesOfGone = ['NotFound', 'Conflict', 'AlreadyExists', 'Forbidden'];
+
 function unlessGone(error: unknown): void {
-  if (!hasCode(error, 'NotFound') && !hasCode(error, 'Conflict') && !hasCode(error, 'AlreadyExists')) throw error;
+  if (!codesOfGone.some((code) => hasCode(error, code))) throw error;
 }
