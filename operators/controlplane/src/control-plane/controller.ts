@@ -15,6 +15,7 @@ import { ControlPlane, ControlPlaneClass, ControlPlaneEndpoint, labels } from '.
 import { authorityChanges } from '../host/authority-changes.ts';
 import type { TenantHost } from '../host/index.ts';
 import { HostFacts } from '../join/host-facts.ts';
+import { AddonResync } from '../dedicated/addon-resync.ts';
 import { HostedControlPlanes } from '../dedicated/hosted-control-planes.ts';
 import type { DedicatedPlatform } from '../dedicated/platform.ts';
 import { Routes } from '../gateway/routes.ts';
@@ -76,6 +77,7 @@ export function addControlPlaneController(manager: Manager, options: ControlPlan
   const hostFacts = new HostFacts(host.client);
   const hosted = new HostedControlPlanes({ client: management, clock, log });
   const drift = new Drift(host, clock);
+  const addonResync = new AddonResync({ clock, random, intervalMs: dedicated.addonResyncMs });
   const events = manager.recorder('controlplane-operator').for(cluster);
   const reconcile = controlPlaneReconciler({
     host,
@@ -83,6 +85,7 @@ export function addControlPlaneController(manager: Manager, options: ControlPlan
     hostFacts,
     hosted,
     dedicated,
+    addonResync,
     routes,
     drift,
     clock,

@@ -22,6 +22,15 @@ export interface NodeObjects {
   readonly clusterInfo: string | undefined;
 }
 
+export interface AddonResyncTimes {
+  /** In milliseconds since 1970. */
+  dueAtMs(): number;
+  /** Called when the addons were applied, or refused. */
+  done(): void;
+  /** Called when there are no addons. */
+  forget(): void;
+}
+
 export interface ProvisionedPlane {
   /** Identity of the data. Everything that was written for another uid is outdated. */
   readonly uid: string;
@@ -35,6 +44,8 @@ export interface ProvisionedPlane {
   readonly includedAddons: readonly string[];
   /** Whether the host reports changes of addons inside. */
   readonly reportsChanges: boolean;
+  /** When addons inside are applied again, because changes are not reported. Absent: only with new credentials. */
+  readonly resync?: AddonResyncTimes | undefined;
   /** CA of its addresses; PEM. */
   servingCa(): string | Promise<string>;
   /** Returns an administrator's client, which the caller closes. */

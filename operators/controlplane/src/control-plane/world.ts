@@ -7,6 +7,7 @@ import type { ControlPlane, ControlPlaneClass } from '../api/index.ts';
 import type { ResolvedAddresses } from '../endpoint/resolve.ts';
 import type { Routes } from '../gateway/routes.ts';
 import type { TenantHost } from '../host/index.ts';
+import type { AddonResync } from '../dedicated/addon-resync.ts';
 import type { HostedControlPlanes } from '../dedicated/hosted-control-planes.ts';
 import type { DedicatedPlatform } from '../dedicated/platform.ts';
 import type { Auth } from '../kubeconfig/auth.ts';
@@ -29,6 +30,7 @@ export interface World {
   /** HostedControlPlanes of dedicated control planes. */
   readonly hosted: HostedControlPlanes;
   readonly dedicated: DedicatedPlatform;
+  readonly addonResync: AddonResync;
   readonly routes: Routes;
   readonly drift: Drift;
   readonly clock: Clock;

@@ -33,8 +33,12 @@ export function hostedPlane(pass: Pass, hosted: HostedControlPlaneObject, config
     initialServer: undefined,
     tlsServerName: config.serverName,
     includedAddons: hostedAddons,
-    // Changes inside are repaired when credentials are renewed.
     reportsChanges: false,
+    resync: {
+      dueAtMs: () => world.addonResync.dueAtMs(name),
+      done: () => world.addonResync.done(name),
+      forget: () => world.addonResync.forget(name),
+    },
     servingCa: () => config.ca ?? '',
     enter: () => world.dedicated.connect(config),
     issueCertificate: async (wanted, { signal }) =>

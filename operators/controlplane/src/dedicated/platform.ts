@@ -9,6 +9,8 @@ export interface DedicatedPlatform {
   version(): string | Promise<string>;
   /** Number of API servers of control planes that set none. Absent: the default of HostedControlPlanes. */
   readonly replicas?: number | undefined;
+  /** Interval in which addons inside are applied again. Absent: ten minutes. */
+  readonly addonResyncMs?: number | undefined;
   /** Opens an administrator's client, which the caller closes. */
   connect(config: ClusterConfig): Promise<Client>;
 }

@@ -38,6 +38,7 @@ export async function deletion(pass: Pass): Promise<Result | void> {
     throw error;
   }
   world.drift.forget(pass.path);
+  world.addonResync.forget(controlPlane.metadata.name!);
   await sayStatus(pass, statusOf(pass, 'Deleting', 'all resources of the control plane are deleted'));
   // Others may have their own finalizers, and may have changed them meanwhile.
   const last = await find(apiReader, ControlPlane, { name: controlPlane.metadata.name! }, { signal });

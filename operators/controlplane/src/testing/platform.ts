@@ -45,6 +45,8 @@ export interface TestPlatformOptions {
   readonly externalUrl?: string;
   /** Connects to a dedicated control plane. */
   readonly dedicated?: (config: ClusterConfig) => HttpTransport;
+  /** Of dedicated control planes. */
+  readonly addonResyncMs?: number | undefined;
 }
 
 export const internalUrl = 'https://hangar.internal:6443';
@@ -55,6 +57,7 @@ export async function startTestPlatform({
   clock = systemClock,
   externalUrl,
   dedicated,
+  addonResyncMs,
 }: TestPlatformOptions = {}): Promise<TestPlatform> {
   await using opened = new AsyncDisposableStack();
   const fleet = opened.use(await startTestFleet({ clusters: [], clock }));
@@ -103,6 +106,7 @@ export async function startTestPlatform({
         ? {
             dedicated: {
               version: () => 'v1.36.4',
+              addonResyncMs,
               connect: (config) => Promise.resolve(new RestClient(counted(dedicated(config)), rest)),
             },
           }

@@ -15,14 +15,18 @@ import type { Pass, Verdict } from '../world.ts';
 const addonsApplied = 'AddonsApplied';
 
 /**
- * Reports whether to apply again: after a change that the host reported, and with new credentials, in case the host cannot report changes.
+ * Reports whether to apply again: after a change that the host reported, when a resync is due, and with new credentials, in case the host
+ * cannot report changes.
  */
 function shouldLookAgain(pass: Pass): boolean {
-  const { bundles, world, path, secrets, wakeUps } = pass;
+  const { bundles, world, path, secrets, wakeUps, plane } = pass;
   if (bundles!.length === 0) {
     world.drift.forget(path);
+    plane!.resync?.forget();
     return false;
   }
+  // An API server that is not available is not entered: an event reports that it is available again.
+  if (plane!.resync && !pass.deferred && plane!.resync.dueAtMs() <= world.clock.now()) return true;
   const dueMs = pass.plane!.reportsChanges ? world.drift.dueMs(path) : undefined;
   if (dueMs !== undefined && dueMs > 0) wakeUps.push(world.clock.now() + dueMs);
   return dueMs === 0 || isKubeconfigDue(pass, secrets!.kubeconfig);
@@ -51,17 +55,22 @@ export async function addons(pass: Pass): Promise<Verdict | undefined> {
       });
       pass.addons = addonsDigest(pass);
       world.drift.settled(path, seen);
+      plane!.resync?.done();
     } catch (error) {
       const refusal = asAddonError(error);
       if (!refusal) throw error;
       world.drift.settled(path, seen);
+      plane!.resync?.done();
       // They are due until they are applied successfully, also if they were applied before.
       pass.addons = '';
       pass.remarks.push({ ...said, status: false, reason: refusal.code, message: refusal.message });
       return undefined;
     }
   }
-  if (names !== '') pass.remarks.push(said);
-  else pass.withdrawn.push(addonsApplied);
+  if (names === '') pass.withdrawn.push(addonsApplied);
+  else {
+    pass.remarks.push(said);
+    if (plane!.resync && !pass.deferred) pass.wakeUps.push(plane!.resync.dueAtMs());
+  }
   return undefined;
 }

@@ -15,13 +15,15 @@ export interface DedicatedTestPlatform extends AsyncDisposable {
 export interface DedicatedTestOptions {
   /** HostedControlPlanes whose name matches stay without an address. */
   readonly holdBack?: RegExp;
+  /** Interval in which addons are applied again. */
+  readonly addonResyncMs?: number;
 }
 
 export async function startDedicatedPlatform(options: DedicatedTestOptions = {}): Promise<DedicatedTestPlatform> {
   await using opened = new AsyncDisposableStack();
   let hosted: HostedDouble | undefined;
   const dedicated = (config: ClusterConfig): HttpTransport => hosted!.transport(config);
-  const platform = await startTestPlatform({ dedicated });
+  const platform = await startTestPlatform({ dedicated, addonResyncMs: options.addonResyncMs });
   await installHosted(platform.client);
   hosted = await hostedDouble(platform.client, options);
   opened.use(hosted);
