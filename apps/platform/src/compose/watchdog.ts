@@ -40,7 +40,10 @@ export function openWatchdog(
   tenancy.quarantines.onResumed((tenant) => policy.resumed(tenant));
   const guard = new StallGuard({
     policy,
-    charge: (tenant, ms) => fairQueue.stalled(tenant, ms),
+    charge: (tenant, ms) => {
+      fairQueue.stalled(tenant, ms);
+      tenancy.stalled(tenant);
+    },
     quarantine: (tenant, verdict) => tenancy.quarantines.put(tenant, verdict),
     isQuarantined: (tenant) => tenancy.tenants.find(tenant)?.quarantine !== undefined,
     log,

@@ -155,6 +155,11 @@ export class FairQueue implements Intake {
     if (this.#tenants.get(tenant.name) === tenant) this.#tenants.delete(tenant.name);
   }
 
+  /** Time of the event loop that the tenant of this name used since `add`. */
+  totalMs(name: string): number {
+    return this.#tenants.get(name)?.totalMs ?? 0;
+  }
+
   /** Handles a received request at once, or later if the tenant of its connection used up its slice of the turn. */
   take(peer: Peer, handle: () => void): void {
     const source = this.#sources.get(peer);
@@ -353,6 +358,7 @@ export class FairQueue implements Intake {
     const ms = this.#measured(nowMs);
     this.#usedMs += ms;
     tenant.usedMs += ms;
+    tenant.totalMs += ms;
     this.#order.charge(tenant, tenant.owes(ms, this.#options.sliceMs));
     if (this.#runningFlow) tenant.charge(this.#runningFlow, ms);
     this.#running = undefined;

@@ -117,6 +117,8 @@ export class TenantQueue implements Ranked, Holder {
   /** Turn of the loop that `usedMs` belongs to. */
   turn = -1;
   usedMs = 0;
+  /** Time of the event loop since the queue was created. */
+  totalMs = 0;
   /** Received time that is not part of the rank yet. */
   debtMs = 0;
   /** Its requests wait until this time, because it blocked the loop. */

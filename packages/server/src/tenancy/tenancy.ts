@@ -168,6 +168,7 @@ export class Tenancy {
         this.quarantines.changed(before, now);
         if (now?.uid === before.uid) return;
         this.#metrics.forget(before.path);
+        this.#usage.stalls.forget(before.path);
         requestMetrics.forget(before.path);
         lastUsages.gone(before);
       },
@@ -236,6 +237,11 @@ export class Tenancy {
   /** Returns the number of requests to the tenant that wait for the end of a hold. */
   heldRequests(path: string): number {
     return this.#held.count(path);
+  }
+
+  /** Counts a stall of the event loop in the usage of the tenant whose request caused it. */
+  stalled(path: string): void {
+    if (this.tenants.find(path)) this.#usage.stalls.add(path);
   }
 
   /** Returns the metrics of tenants on this server in the Prometheus format. */

@@ -47,8 +47,9 @@ export class TenantAccount {
     const given = await answer(request);
     const isWatch = this.#beginning.delete(request);
     const { path } = tenant();
-    metrics.answered(path, given.status, isWatch ? undefined : clock.monotonicMs() - begunMs);
-    if (!unpaid.has(given.status)) meter.requested(reads.has(request.method));
+    const durationMs = isWatch ? undefined : clock.monotonicMs() - begunMs;
+    metrics.answered(path, given.status, durationMs);
+    if (!unpaid.has(given.status)) meter.requested(reads.has(request.method), durationMs);
     return isWatch ? this.#watched(path, given) : given;
   }
 

@@ -46,6 +46,25 @@ describe('the usage of every tenant', () => {
     assert.ok(counted['busy']!.storedBytes > 100);
   });
 
+  test('has the load of the last minutes, and the latency of the other tenants', async () => {
+    await using server = await TenancyServer.open();
+    const [a, b] = [await server.make('a'), await server.make('b')];
+    await server.make('blocked');
+    for (let i = 0; i < 120; i++) await server.expect(200, 'GET', `${b}${configMaps}`);
+    await server.expect(200, 'GET', `${a}${configMaps}`);
+    server.tenancy.stalled('blocked');
+    server.tenancy.stalled('unknown');
+    const usage = byName(await everyUsage(server));
+    assert.deepEqual(Object.keys(usage).sort(), ['a', 'b', 'blocked']);
+    assert.deepEqual(usage['blocked']!.recent, { stalls: 1 });
+    const { recent } = usage['b']!;
+    assert.ok(recent.requestsPerSecond >= 1 && recent.requestsPerSecond <= 2, `${recent.requestsPerSecond}`);
+    assert.ok(recent.p99Seconds > 0);
+    assert.equal(recent.neighbourP99Seconds, undefined, 'one request of a neighbour has no percentile');
+    assert.equal(usage['a']!.recent.neighbourP99Seconds, recent.p99Seconds);
+    assert.equal(usage['a']!.recent.stalls, 0);
+  });
+
   test('is told to those alone who may see every one', async () => {
     await using server = await TenancyServer.open({
       tokens: [{ token: 'somebody', user: 'somebody', uid: '', groups: [] }],

@@ -1,6 +1,7 @@
 /** Usage of one tenant on this server that is not stored yet. Counting costs one addition. */
 
 import type { Clock } from '@hangar/core';
+import { RecentRequests } from './recent-requests.ts';
 import { addUsage, isNothing, noUsage } from './usage-record.ts';
 import type { UsageCounters } from './usage-record.ts';
 
@@ -26,6 +27,7 @@ export class Meter {
   #sinceMs = 0;
   #readsEver = 0;
   #writesEver = 0;
+  #recent: RecentRequests | undefined;
 
   constructor({ path, seed, clock, onUsed }: MeterOptions) {
     this.path = path;
@@ -43,12 +45,20 @@ export class Meter {
     return { reads: this.#readsEver, writes: this.#writesEver };
   }
 
+  /** Undefined: no requests yet. */
+  get recent(): RecentRequests | undefined {
+    return this.#recent;
+  }
+
   /** Reports whether there are counts to take, now or later. */
   get isUsed(): boolean {
     return this.#watches > 0 || !isNothing(this.counters());
   }
 
-  requested(isRead: boolean): void {
+  /** `durationMs`: absent for watches. */
+  requested(isRead: boolean, durationMs?: number): void {
+    this.#recent ??= new RecentRequests();
+    this.#recent.add(this.#clock.monotonicMs(), durationMs);
     if (isRead) {
       this.#reads++;
       this.#readsEver++;

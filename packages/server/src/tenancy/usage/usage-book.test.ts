@@ -68,9 +68,10 @@ describe('what a tenant uses', () => {
     await one.flush();
     meter.requested(true);
     meter.requested(false);
-    assert.deepEqual([...one.activities()], [{ path: 'a', reads: 2, writes: 1, watches: 0, memoryBytes: 7 }]);
+    const used = { path: 'a', reads: 2, writes: 1, watches: 0, memoryBytes: 7, recent: meter.recent };
+    assert.deepEqual([...one.activities()], [used]);
     close();
-    assert.deepEqual([...one.activities()], [{ path: 'a', reads: 2, writes: 1, watches: 0, memoryBytes: 0 }]);
+    assert.deepEqual([...one.activities()], [{ ...used, memoryBytes: 0 }]);
     await one.flush();
     assert.deepEqual([...one.activities()], []);
   });

@@ -11,6 +11,8 @@ import type { Revision, Store } from '@hangar/store';
 import { tenantPrefix, usageKey } from '../layout.ts';
 import { Meter } from './meter.ts';
 import { Page } from './page.ts';
+import type { RecentRequests } from './recent-requests.ts';
+import { RecentStalls } from './recent-stalls.ts';
 import { addUsage, decodeUsage } from './usage-record.ts';
 import type { UsageCounters } from './usage-record.ts';
 
@@ -42,6 +44,8 @@ export interface TenantActivity {
   readonly writes: number;
   readonly watches: number;
   readonly memoryBytes: number;
+  /** Absent: no requests. */
+  readonly recent: RecentRequests | undefined;
 }
 
 const defaultFlushMs = 60_000;
@@ -55,12 +59,15 @@ export class UsageBook {
   readonly #pages = new Map<string, Page>();
   /** Only open tenants. */
   readonly #memory = new Map<Page, () => number>();
+  /** Stalls that were attributed to requests of tenants, open or not. */
+  readonly stalls: RecentStalls;
   #timer: Timer | undefined;
   #flushing: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(options: UsageBookOptions) {
     this.#options = options;
+    this.stalls = new RecentStalls(options.clock);
   }
 
   /** Number of tenants that are open or have usage to store. */
@@ -88,7 +95,8 @@ export class UsageBook {
   *activities(): IterableIterator<TenantActivity> {
     for (const [path, page] of this.#pages) {
       const { meter } = page;
-      yield { path, ...meter.ever, watches: meter.watches, memoryBytes: this.#memory.get(page)?.() ?? 0 };
+      const memoryBytes = this.#memory.get(page)?.() ?? 0;
+      yield { path, ...meter.ever, watches: meter.watches, memoryBytes, recent: meter.recent };
     }
   }
 
