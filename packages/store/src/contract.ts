@@ -78,11 +78,33 @@ export interface RangeStatistics {
  * the key must be absent. One transaction names a key at most once.
  */
 export type Write =
-  | { readonly type: 'put'; key: string; value: Uint8Array; expected?: Revision; lease?: LeaseId }
+  | {
+      readonly type: 'put';
+      key: string;
+      value: Uint8Array;
+      expected?: Revision;
+      lease?: LeaseId;
+      /**
+       * Gives the entry these revisions and this version, as if it had been written then. Reads, conditions and later versions use them;
+       * history and watches use the revision of the transaction, which is at least `modRevision`. Drivers without it reject with `Unsupported`.
+       */
+      restored?: RestoredRevisions;
+      /** The revision of the transaction is at least this: revisions between are skipped. Drivers without it reject with `Unsupported`. */
+      revisionMin?: Revision;
+    }
   | { readonly type: 'delete'; key: string; expected?: Revision }
   | { readonly type: 'deleteRange'; range: KeyRange }
   /** Only the condition. */
   | { readonly type: 'check'; key: string; expected: Revision };
+
+/** Revisions of an entry that was first written to another store. */
+export interface RestoredRevisions {
+  /** From 1 to `modRevision`. */
+  readonly createRevision: Revision;
+  readonly modRevision: Revision;
+  /** At least 1. */
+  readonly version: number;
+}
 
 export interface Committed {
   readonly committed: true;

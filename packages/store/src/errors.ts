@@ -17,6 +17,7 @@
  * | StorageInUse      | another process has the data directory open                                | –                    |
  * | Unavailable       | the etcd cluster does not answer, or has no leader                         | perhaps              |
  * | Unauthenticated   | the etcd cluster refuses the credentials                                   | no                   |
+ * | Unsupported       | the driver cannot restore or skip revisions                                | no                   |
  * | Fenced            | the owner of a layered view was deleted or recreated                       | no                   |
  * | ImportFailed      | the stream is damaged, truncated, or the target is not empty               | no                   |
  * | Closed            | the store was closed                                                       | no                   |
@@ -40,6 +41,7 @@ export type StoreErrorCode =
   | 'StorageInUse'
   | 'Unavailable'
   | 'Unauthenticated'
+  | 'Unsupported'
   | 'Fenced'
   | 'ImportFailed'
   | 'Closed';

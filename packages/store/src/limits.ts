@@ -1,6 +1,6 @@
 /** The limits of the contract, the same for every driver, and their enforcement on requests. */
 
-import type { LeaseId, Write } from './contract.ts';
+import type { LeaseId, RestoredRevisions, Revision, Write } from './contract.ts';
 import { StoreError } from './errors.ts';
 import { checkKey, checkRange, inRange, intersection, shown } from './keys.ts';
 
@@ -9,6 +9,9 @@ export const valueBytesMax = 1.5 * 1024 * 1024;
 
 /** etcd's default `--max-txn-ops`: for changes, and separately for conditions. */
 export const transactionWritesMax = 128;
+
+/** Of restored entries: a store that has to skip to the last safe integer could not count on. */
+export const restoredRevisionMax = 2 ** 52;
 
 export const leaseTtlMinMs = 1_000;
 export const leaseTtlMaxMs = 9_000_000_000_000;
@@ -36,6 +39,8 @@ export function checkTransaction(writes: readonly Write[]): void {
     if (write.type === 'put') {
       bytes += checkValue(write.value);
       if (write.lease !== undefined) checkLeaseId(write.lease);
+      if (write.restored !== undefined) checkRestored(write.restored);
+      if (write.revisionMin !== undefined) checkRestorable(write.revisionMin);
     }
   }
   if (bytes > valueBytesMax) {
@@ -55,6 +60,33 @@ function checkType(write: Write): void {
   if (typeof write !== 'object' || write === null) throw invalid(`${shown(write)} is not a write`);
   if (!types.has(write.type)) throw invalid(`unknown write type ${shown(write.type)}`);
   if (write.type === 'check' && write.expected === undefined) throw invalid('a check must have an expected revision');
+}
+
+function checkRestored(restored: RestoredRevisions): void {
+  if (typeof restored !== 'object' || restored === null)
+    throw invalid(`a restored put must have revisions, not ${shown(restored)}`);
+  const { createRevision, modRevision, version } = restored;
+  checkRestorable(createRevision);
+  checkRestorable(modRevision);
+  if (createRevision < 1 || createRevision > modRevision)
+    throw invalid(`a createRevision of ${createRevision} is not between 1 and the modRevision ${modRevision}`);
+  if (!Number.isSafeInteger(version) || version < 1)
+    throw invalid(`a version must be a positive integer, not ${shown(version)}`);
+}
+
+function checkRestorable(revision: Revision): void {
+  checkRevision(revision);
+  if (revision > restoredRevisionMax)
+    throw invalid(`a restored revision must not be above ${restoredRevisionMax}, not ${revision}`);
+}
+
+/** Returns the lowest revision that the transaction may have. */
+export function revisionMinOf(writes: readonly Write[]): number {
+  let min = 0;
+  for (const write of writes) {
+    if (write.type === 'put') min = Math.max(min, write.revisionMin ?? 0, write.restored?.modRevision ?? 0);
+  }
+  return min;
 }
 
 export function checkLeaseId(id: LeaseId): void {

@@ -18,6 +18,8 @@ export interface OpenedStore {
   readonly prefix: string;
   /** Absent: as many conditions in a transaction as writes. */
   readonly conditionsMax?: number;
+  /** The driver rejects restored puts with `Unsupported`. */
+  readonly refusesRestored?: boolean;
   /** Closes the store if it is open, and opens the same data again, as a restarted process would. */
   reopen(): Promise<Store>;
   /** Closes what is still open and releases all resources. */

@@ -13,6 +13,7 @@ import { leases } from './leases.ts';
 import { limits } from './limits.ts';
 import { ordering } from './ordering.ts';
 import { reads } from './reads.ts';
+import { restored } from './restored.ts';
 import { transactions } from './transactions.ts';
 import { progress } from './watch-progress.ts';
 import { watches } from './watches.ts';
@@ -28,6 +29,7 @@ const themes = {
   progress,
   compaction,
   leases,
+  restored,
   durability,
   closing,
 };

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import type { CommitResult, Entry, KeyRange, LeaseId, Revision, StoreEvent, WatchBatch, Write } from '../contract.ts';
 import { compareKeys, inRange } from '../keys.ts';
+import { revisionMinOf } from '../limits.ts';
 
 interface Version {
   readonly revision: Revision;
@@ -99,11 +100,15 @@ export class NaiveStore {
       return;
     }
     assert.ok(revision > this.revision, `revision ${revision} after ${this.revision}`);
-    const made = puts.map(({ key, value, lease }): Version => {
+    assert.ok(revision >= revisionMinOf(puts), `revision ${revision} is below ${revisionMinOf(puts)}`);
+    const made = puts.map(({ key, value, lease, restored }): Version => {
       const before = this.entry(key);
-      const createRevision = before?.createRevision ?? revision;
-      const version = (before?.version ?? 0) + 1;
-      return { revision, key, entry: { key, value, createRevision, modRevision: revision, version, lease } };
+      const { createRevision, modRevision, version } = restored ?? {
+        createRevision: before?.createRevision ?? revision,
+        modRevision: revision,
+        version: (before?.version ?? 0) + 1,
+      };
+      return { revision, key, entry: { key, value, createRevision, modRevision, version, lease } };
     });
     this.versions.push(...made, ...deletes.map((key): Version => ({ revision, key, entry: undefined })));
     this.revision = revision;

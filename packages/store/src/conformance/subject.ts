@@ -31,6 +31,7 @@ export class Subject {
   store: Store;
   readonly prefix: string;
   readonly conditionsMax: number | undefined;
+  readonly refusesRestored: boolean;
   readonly #opened: OpenedStore;
   readonly #watches: Watch[] = [];
 
@@ -39,6 +40,7 @@ export class Subject {
     this.store = opened.store;
     this.prefix = opened.prefix;
     this.conditionsMax = opened.conditionsMax;
+    this.refusesRestored = opened.refusesRestored ?? false;
   }
 
   key(name: string): string {

@@ -5,8 +5,9 @@
 
 import { unreachable } from '@hangar/core';
 import type { Committed, Entry, Revision, Write } from '../contract.ts';
+import { revisionMinOf } from '../limits.ts';
 import type { Change, Command, Outcome } from './command.ts';
-import type { LiveRow } from './rows.ts';
+import type { LiveRow, Row } from './rows.ts';
 import type { TableWriter } from './tables.ts';
 
 export function execute(tables: TableWriter, command: Command): Outcome {
@@ -52,7 +53,7 @@ function transaction(tables: TableWriter, writes: readonly Write[]): Outcome {
   if (failed) {
     return { result: { committed: false, revision: tables.newestRevision(), conflicts: failed }, changes: [] };
   }
-  const change = new Transaction(tables);
+  const change = new Transaction(tables, revisionMinOf(writes));
   writes.forEach((write, place) => {
     if (write.type === 'put') change.put(write, place, before[place]);
     else if (write.type === 'delete') change.delete(write.key, before[place]);
@@ -70,15 +71,19 @@ class Transaction {
   readonly #changes: Change[] = [];
   #deleted = 0;
 
-  constructor(tables: TableWriter) {
+  constructor(tables: TableWriter, revisionMin = 0) {
     this.#tables = tables;
-    this.#revision = tables.nextId() as Revision;
+    this.#revision = Math.max(tables.nextId(), revisionMin) as Revision;
   }
 
   put(write: Write & { type: 'put' }, place: number, live: LiveRow | undefined): void {
-    const createRevision = live?.createRevision ?? this.#revision;
-    const version = (live?.version ?? 0) + 1;
-    this.#append(write.key, write.value, { write: place, createRevision, version, lease: write.lease }, live);
+    const { key, value, lease, restored } = write;
+    const { createRevision, version } = restored ?? {
+      createRevision: live?.createRevision ?? this.#revision,
+      version: (live?.version ?? 0) + 1,
+    };
+    const modRevision = restored && restored.modRevision < this.#revision ? restored.modRevision : undefined;
+    this.#append(key, value, { write: place, createRevision, modRevision, version, lease }, live);
   }
 
   delete(key: string, live: LiveRow | undefined): void {
@@ -95,16 +100,14 @@ class Transaction {
   #append(
     key: string,
     value: Uint8Array | undefined,
-    made: Pick<Change, 'write' | 'createRevision' | 'version'> & Pick<LiveRow, 'lease'>,
+    made: Pick<Change, 'write' | 'createRevision' | 'version'> & Pick<Row, 'lease' | 'modRevision'>,
     replaced: LiveRow | undefined,
   ): void {
-    const { write, createRevision, version, lease } = made;
+    const { write, createRevision, modRevision, version, lease } = made;
     const previousId = replaced?.id ?? 0;
-    const id = this.#tables.nextId();
-    this.#tables.append(
-      { id, revision: this.#revision, key, value, createRevision, version, lease, previousId },
-      replaced,
-    );
+    const id = Math.max(this.#tables.nextId(), this.#revision);
+    const row = { id, revision: this.#revision, key, value, createRevision, modRevision, version, lease, previousId };
+    this.#tables.append(row, replaced);
     this.#changes.push({ key, write, createRevision, version, previousId });
   }
 }

@@ -36,6 +36,24 @@ describe('the history window', () => {
     assert.ok(kept * 300 < ageMs * 1.3, `${kept} revisions are kept`);
   });
 
+  test('skipped revisions do not count, so that history before them is kept', async () => {
+    const { window, compactions } = world({ ageMs: 1_000_000, revisionsMax: 100 });
+    for (let revision = 1; revision <= 50; revision++) window.advanced(revision as Revision);
+    window.advanced(1_000_000 as Revision, 999_949);
+    for (let revision = 1_000_001; revision <= 1_000_040; revision++) window.advanced(revision as Revision);
+    assert.deepEqual(compactions, []);
+    for (let revision = 1_000_041; revision <= 1_000_060; revision++) window.advanced(revision as Revision);
+    assert.deepEqual(
+      compactions.map(({ revision }) => revision),
+      [11],
+    );
+    for (let revision = 1_000_061; revision <= 1_000_300; revision++) window.advanced(revision as Revision);
+    assert.deepEqual(
+      compactions.slice(0, 5).map(({ revision }) => revision),
+      [11, 22, 33, 44, 1_000_004],
+    );
+  });
+
   test('compacts in growing order', async () => {
     const { scheduler, window, compactions } = world({ ageMs: 1_000, revisionsMax: 50 });
     for (let revision = 1; revision <= 500; revision++) {

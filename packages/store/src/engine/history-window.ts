@@ -29,17 +29,21 @@ export class HistoryWindow {
   readonly #samples: { atMs: number; revision: Revision }[] = [];
   #newest = 0 as Revision;
   #compacted = 0 as Revision;
+  /** Skipped revisions that are not compacted; oldest first. They are not history, and do not count. Forgotten by a restart. */
+  #gaps: { readonly end: Revision; readonly length: number }[] = [];
   #timer: Timer | undefined;
 
   constructor(options: HistoryWindowOptions) {
     this.#options = options;
   }
 
-  /** Called after every commit. */
-  advanced(revision: Revision): void {
+  /** Called after every commit, with the number of revisions skipped before this one. */
+  advanced(revision: Revision, skipped = 0): void {
     this.#newest = revision;
+    if (skipped > 0) this.#gaps.push({ end: revision, length: skipped });
     if (!this.#timer) this.#lookLater();
-    if (revision - this.#compacted > this.#options.policy.revisionsMax * 1.1) this.#compactTo(revision);
+    const skippedInAll = this.#gaps.reduce((sum, { length }) => sum + length, 0);
+    if (revision - this.#compacted - skippedInAll > this.#options.policy.revisionsMax * 1.1) this.#compactTo(revision);
   }
 
   stop(): void {
@@ -64,12 +68,17 @@ export class HistoryWindow {
   }
 
   #compactTo(newest: Revision): void {
-    this.#compact((newest - this.#options.policy.revisionsMax) as Revision);
+    let kept = newest - this.#options.policy.revisionsMax;
+    for (const { end, length } of this.#gaps.toReversed()) if (end > kept) kept -= length;
+    this.#compact(kept as Revision);
   }
 
   #compact(revision: Revision): void {
     if (revision <= this.#compacted) return;
     this.#compacted = revision;
+    this.#gaps = this.#gaps
+      .filter(({ end }) => end > revision)
+      .map(({ end, length }) => ({ end, length: Math.min(length, end - revision) }));
     void this.#options.compact(revision);
   }
 }

@@ -6,7 +6,17 @@ import { Activity, currentActivity, runActivity, seededRandom, systemClock } fro
 import type { Clock } from '@hangar/core';
 import { VirtualDisk } from '@hangar/core/simulation';
 import * as fc from 'fast-check';
-import type { Entry, LeaseId, Revision, Store, StoreEvent, Watch, WatchBatch, Write } from '../contract.ts';
+import type {
+  Entry,
+  LeaseId,
+  RestoredRevisions,
+  Revision,
+  Store,
+  StoreEvent,
+  Watch,
+  WatchBatch,
+  Write,
+} from '../contract.ts';
 import { NaiveStore } from '../conformance/naive-store.ts';
 import { openMemoryStore } from '../drivers/memory/memory-store.ts';
 import { everything, inRange, prefixRange } from '../keys.ts';
@@ -25,6 +35,8 @@ interface Step {
   type: 'put' | 'delete' | 'check';
   condition: Condition;
   lease: boolean;
+  /** A restored put: its modRevision is this much below the current revision, or above it. */
+  restored: { below: number; versions: number } | undefined;
 }
 
 const step: fc.Arbitrary<Step> = fc.record(
@@ -33,6 +45,10 @@ const step: fc.Arbitrary<Step> = fc.record(
     type: fc.constantFrom('put', 'put', 'delete', 'check'),
     condition: fc.constantFrom('none', 'none', 'absent', 'current', 'current', 'stale'),
     lease: fc.boolean(),
+    restored: fc.option(fc.record({ below: fc.integer({ min: -4, max: 20 }), versions: fc.nat(3) }), {
+      nil: undefined,
+      freq: 3,
+    }),
   },
   { noNullPrototype: true },
 );
@@ -129,7 +145,13 @@ class Pair {
     return range ? [...writes, { type: 'deleteRange', range }] : writes;
   }
 
-  #write({ key, type, condition, lease }: Step): Write {
+  #restored({ below, versions }: NonNullable<Step['restored']>): RestoredRevisions {
+    const modRevision = Math.max(1, this.naive.revision - below);
+    const createRevision = Math.max(1, modRevision - versions) as Revision;
+    return { createRevision, modRevision: modRevision as Revision, version: versions + 1 };
+  }
+
+  #write({ key, type, condition, lease, restored }: Step): Write {
     const current = this.naive.entry(key)?.modRevision ?? 0;
     const expected = { none: undefined, absent: 0, current, stale: Math.max(0, current - 1) }[condition] as
       | Revision
@@ -138,7 +160,9 @@ class Pair {
     if (type === 'check') return { type, key, expected: expected ?? (current as Revision) };
     if (type === 'delete') return { type, key, ...guard };
     const [id] = lease ? this.naive.leases : [];
-    return { type, key, value: encoder.encode(`value ${++this.#count}`), ...guard, ...(id && { lease: id }) };
+    const value = encoder.encode(`value ${++this.#count}`);
+    const revisions = restored && { restored: this.#restored(restored) };
+    return { type, key, value, ...guard, ...(id && { lease: id }), ...revisions };
   }
 
   async #commit(transactions: Write[][]): Promise<void> {

@@ -82,6 +82,8 @@ export class MvccStore implements Store {
   readonly #recent: RecentEntries;
   readonly #leases: LeaseKeeper;
   readonly #window: HistoryWindow;
+  /** The first revision that the last published commit did not use; undefined before the first commit. */
+  #unused: Revision | undefined;
   /** Set before the tables remove history, so that no read begins in the part that is removed. */
   #compacted: Revision;
   /** Settles when the compaction in progress has succeeded or failed. */
@@ -303,7 +305,8 @@ export class MvccStore implements Store {
       keys,
       event: (index, previous) => this.#event(changes[index]!, entries[index], previous),
     });
-    this.#window.advanced(revision);
+    this.#window.advanced(revision, this.#unused === undefined ? 0 : revision - this.#unused);
+    this.#unused = (revision + changes.length) as Revision;
   }
 
   /** Forgets the deleted entries of a transaction with many changes: by ranges, because a key each would block the event loop. */
@@ -402,5 +405,6 @@ function writtenEntry(revision: Revision, change: Change, writes: readonly Write
   const write = writes[change.write];
   if (write?.type !== 'put') return undefined;
   const { key, createRevision, version } = change;
-  return { key, value: write.value, createRevision, modRevision: revision, version, lease: write.lease };
+  const modRevision = write.restored?.modRevision ?? revision;
+  return { key, value: write.value, createRevision, modRevision, version, lease: write.lease };
 }

@@ -18,6 +18,10 @@
  * all, which stays: it carries the current revision). Nothing is scanned.
  *
  * Because ids grow by the number of writes, `id ≥ R` finds a revision's first row directly and revisions may have gaps.
+ *
+ * A restored row has the revision of its transaction like any other, and states an earlier modRevision, which only its entry shows:
+ *
+ *     5: put c, restored at 2      log   5 c (modRevision 2)      visible from 5 on, as c@2
  */
 
 import type { Entry, LeaseId, Revision } from '../contract.ts';
@@ -29,6 +33,8 @@ export interface Row {
   /** Undefined: a tombstone. */
   readonly value: Uint8Array | undefined;
   readonly createRevision: Revision;
+  /** Of a restored entry. Undefined: `revision`. */
+  readonly modRevision?: Revision | undefined;
   readonly version: number;
   readonly lease: LeaseId | undefined;
   /** The row that this one replaced; 0 for none. */
@@ -50,7 +56,7 @@ export function entryOf(row: Row, keysOnly = false): Entry {
     key: row.key,
     value: keysOnly || !row.value ? noBytes : row.value,
     createRevision: row.createRevision,
-    modRevision: row.revision,
+    modRevision: row.modRevision ?? row.revision,
     version: row.version,
     lease: row.lease,
   };

@@ -6,6 +6,7 @@
 
 import { crc32 } from 'node:zlib';
 import type { Row } from '../../engine/rows.ts';
+import { createdOf } from './schema.ts';
 
 export type ChecksumSeed = number;
 
@@ -14,9 +15,9 @@ export function checksumSeed(storeId: string): ChecksumSeed {
 }
 
 export function rowChecksum(seed: ChecksumSeed, row: Row): number {
-  const { id, revision, key, value, createRevision, version, lease, previousId } = row;
+  const { id, revision, key, value, version, lease, previousId } = row;
   // A tombstone and an empty value must differ; everything that may hold spaces comes last or has none.
-  const place = `${id} ${revision} ${createRevision} ${version} ${previousId} ${lease ?? '-'} ${value ? '+' : '-'} `;
+  const place = `${id} ${revision} ${createdOf(row)} ${version} ${previousId} ${lease ?? '-'} ${value ? '+' : '-'} `;
   const checksum = crc32(place + key, seed);
   return value ? crc32(value, checksum) : checksum;
 }

@@ -140,9 +140,9 @@ describe('the database file', () => {
     await assertRefused(foreign, 'database', /not a Hangar store/);
     const newer = folder.copyOf(closed);
     const database = new DatabaseSync(dataFiles(newer).database);
-    database.exec('PRAGMA user_version = 2');
+    database.exec('PRAGMA user_version = 3');
     database.close();
-    await assertRefused(newer, 'database', /has format 2/);
+    await assertRefused(newer, 'database', /has format 3/);
     const changed = folder.copyOf(closed);
     const altered = new DatabaseSync(dataFiles(changed).database);
     altered.exec('ALTER TABLE lease ADD COLUMN more');

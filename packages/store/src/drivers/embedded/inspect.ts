@@ -10,7 +10,7 @@ import type { Revision } from '../../contract.ts';
 import { StoreError } from '../../errors.ts';
 import { readMark } from './acknowledged.ts';
 import { checksumSeed, fieldsChecksum } from './checksum.ts';
-import { formatVersion, isOurs, pragma, strangeTable } from './schema.ts';
+import { formats, isOurs, pragma, strangeTable } from './schema.ts';
 import { damaged, whileOpening } from './sqlite-errors.ts';
 import { verify } from './verify.ts';
 import { scanWal } from './wal-scan.ts';
@@ -127,10 +127,10 @@ function checkHeader(path: string): { count: number; bytes: number } {
 function checkFormat(database: DatabaseSync, path: string): void {
   if (!isOurs(database)) throw damaged(path, 'it is not a Hangar store');
   const version = pragma(database, 'user_version');
-  if (version !== formatVersion) {
+  if (version !== formats.plain && version !== formats.restored) {
     throw new StoreError(
       'StorageDamaged',
-      `${path} has format ${version}, this program reads format ${formatVersion}: use the version of Hangar that wrote it`,
+      `${path} has format ${version}, this program reads formats ${Object.values(formats).join(' and ')}: use the version of Hangar that wrote it`,
     );
   }
   const strange = strangeTable(database);

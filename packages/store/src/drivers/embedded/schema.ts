@@ -5,11 +5,16 @@
  * with values in key order was measured at a third of the throughput.
  *
  * Rows in which a flipped bit could not be detected from other rows carry a checksum; `verify.ts` derives the rest from `log`.
+ *
+ * Restored rows: `created` is the text `createRevision modRevision` instead of a number, so that other rows need no space for it. The first
+ * such row changes the format from 1 to 2, which earlier versions of Hangar refuse to open.
  */
 
 import type { DatabaseSync } from 'node:sqlite';
+import type { Revision } from '../../contract.ts';
+import type { Row } from '../../engine/rows.ts';
 
-export const formatVersion = 1;
+export const formats = { plain: 1, restored: 2 } as const;
 /** "HNGR": distinguishes these files from other SQLite databases. */
 const applicationId = 0x484e4752;
 
@@ -39,9 +44,24 @@ const tables = {
 
 export const schema = `
   PRAGMA application_id = ${applicationId};
-  PRAGMA user_version = ${formatVersion};
+  PRAGMA user_version = ${formats.plain};
   ${Object.values(tables).join(';\n')};
 `;
+
+/** Value of the column `created`. */
+export type Created = Revision | string;
+
+export function createdOf({ createRevision, modRevision }: Pick<Row, 'createRevision' | 'modRevision'>): Created {
+  return modRevision === undefined ? createRevision : `${createRevision} ${modRevision}`;
+}
+
+/** A text that `createdOf` does not write becomes NaN, which no checksum matches. */
+export function readCreated(created: Created): { createRevision: Revision; modRevision: Revision | undefined } {
+  if (typeof created !== 'string') return { createRevision: created, modRevision: undefined };
+  const [createRevision, modRevision] = created.split(' ').map(Number) as [Revision, Revision];
+  const isExact = createdOf({ createRevision, modRevision }) === created;
+  return { createRevision, modRevision: isExact ? modRevision : (NaN as Revision) };
+}
 
 /** Settings of every connection. `configureWriter` adds those of the writer. */
 export function configure(database: DatabaseSync, cacheBytes: number): void {

@@ -10,6 +10,8 @@ import type { Row } from '../../engine/rows.ts';
 import type { HistoryRows, HistorySpan, TableRangeOptions, TableReader } from '../../engine/tables.ts';
 import { checksumSeed } from './checksum.ts';
 import type { ChecksumSeed } from './checksum.ts';
+import { readCreated } from './schema.ts';
+import type { Created } from './schema.ts';
 import { damaged, fromSqlite } from './sqlite-errors.ts';
 import { checkLease, checkRow } from './verify.ts';
 
@@ -24,7 +26,7 @@ const keyColumns = (table: string) =>
   `${table}.id, l.revision, ${table}.key, NULL, l.created, l.version, l.lease, l.previous, NULL`;
 const newest = 'SELECT revision FROM log ORDER BY id DESC LIMIT 1';
 
-type RowArray = [number, Revision, string, Uint8Array | null, Revision, number, LeaseId | null, number, number | null];
+type RowArray = [number, Revision, string, Uint8Array | null, Created, number, LeaseId | null, number, number | null];
 
 export class SqliteReader implements TableReader {
   readonly #database: DatabaseSync;
@@ -112,7 +114,9 @@ export class SqliteReader implements TableReader {
 
   /** The last row before an id, if there is another one between that and the end. */
   #rowBefore(id: number, endId: number): HistoryRows['unfinished'] {
-    if (id >= endId) return undefined;
+    const rest = this.#prepare('SELECT 1 FROM log WHERE id >= ? AND id < ? LIMIT 1');
+    // Revisions that were skipped have no rows.
+    if (id >= endId || !this.#first(rest, id, endId)) return undefined;
     const sql = 'SELECT id, revision FROM log WHERE id < ? ORDER BY id DESC LIMIT 1';
     const row = this.#first(this.#prepare(sql), id) as [number, Revision] | undefined;
     return row && { id: row[0], revision: row[1] };
@@ -209,13 +213,15 @@ export class SqliteReader implements TableReader {
   }
 }
 
-function rowOf([id, revision, key, value, createRevision, version, lease, previousId]: RowArray): Row {
+function rowOf([id, revision, key, value, created, version, lease, previousId]: RowArray): Row {
+  const { createRevision, modRevision } = readCreated(created);
   return {
     id,
     revision,
     key,
     value: value ?? undefined,
     createRevision,
+    modRevision,
     version,
     lease: lease ?? undefined,
     previousId,

@@ -7,14 +7,17 @@ import type { LiveRow, Row } from '../../engine/rows.ts';
 import type { TableWriter } from '../../engine/tables.ts';
 import { checksumSeed, fieldsChecksum, rowChecksum } from './checksum.ts';
 import type { ChecksumSeed } from './checksum.ts';
+import { createdOf, formats, pragma, readCreated } from './schema.ts';
+import type { Created } from './schema.ts';
 
-type LiveArray = [number, Revision, Revision, number, LeaseId | null];
+type LiveArray = [number, Created, Revision, number, LeaseId | null];
 
 export class SqliteWriter implements TableWriter {
   readonly #database: DatabaseSync;
   readonly #seed: ChecksumSeed;
   readonly #statements = new Map<string, StatementSync>();
   #newest = { id: firstRevision as number, revision: firstRevision };
+  #format: unknown;
   readonly #live: StatementSync;
   readonly #append: StatementSync;
   readonly #addLive: StatementSync;
@@ -35,12 +38,13 @@ export class SqliteWriter implements TableWriter {
     this.refresh();
   }
 
-  /** Learns the newest row from the database: at the start, and after a group was rolled back. */
+  /** Reads the newest row and the format from the database: at the start, and after a group was rolled back. */
   refresh(): void {
     const row = this.#prepare('SELECT id, revision FROM log ORDER BY id DESC LIMIT 1').get() as unknown as
       | [number, Revision]
       | undefined;
     this.#newest = row ? { id: row[0], revision: row[1] } : { id: firstRevision, revision: firstRevision };
+    this.#format = pragma(this.#database, 'user_version');
   }
 
   newestRevision(): Revision {
@@ -74,13 +78,14 @@ export class SqliteWriter implements TableWriter {
   }
 
   append(row: Row, replaced: LiveRow | undefined): void {
-    const { id, revision, key, value, createRevision, version, lease, previousId } = row;
+    const { id, revision, key, value, version, lease, previousId } = row;
+    if (row.modRevision !== undefined) this.#allowRestored();
     this.#append.run(
       id,
       revision,
       key,
       value ?? null,
-      createRevision,
+      createdOf(row),
       version,
       lease ?? null,
       previousId,
@@ -96,6 +101,13 @@ export class SqliteWriter implements TableWriter {
     }
     if (lease !== undefined) this.#prepare('INSERT OR IGNORE INTO leased VALUES (?, ?)').run(lease, key);
     this.#newest = { id, revision };
+  }
+
+  /** In the transaction of the group: rolled back with it. */
+  #allowRestored(): void {
+    if (this.#format === formats.restored) return;
+    this.#database.exec(`PRAGMA user_version = ${formats.restored}`);
+    this.#format = formats.restored;
   }
 
   hasLease(id: LeaseId): boolean {
@@ -154,8 +166,15 @@ export class SqliteWriter implements TableWriter {
       // The newest row of all stays: it carries the current revision.
       if (isTombstone && id < this.#newest.id) removeRow.run(id);
     }
-    this.#compaction(compacted, next);
-    return next <= compacted;
+    const following = Math.min(this.#firstIdFrom(next) ?? Infinity, compacted + 1);
+    this.#compaction(compacted, following);
+    return following <= compacted;
+  }
+
+  /** Skipped revisions have no rows: without this, a compaction would take a step for each few hundred of them. */
+  #firstIdFrom(id: number): number | undefined {
+    const sql = 'SELECT id FROM log WHERE id >= ? ORDER BY id LIMIT 1';
+    return (this.#prepare(sql).get(id) as unknown as [number] | undefined)?.[0];
   }
 
   #prepare(sql: string): StatementSync {
@@ -169,6 +188,7 @@ export class SqliteWriter implements TableWriter {
   }
 }
 
-function liveRow(key: string, [id, createRevision, modRevision, version, lease]: LiveArray): LiveRow {
+function liveRow(key: string, [id, created, revision, version, lease]: LiveArray): LiveRow {
+  const { createRevision, modRevision = revision } = readCreated(created);
   return { id, key, createRevision, modRevision, version, lease: lease ?? undefined };
 }

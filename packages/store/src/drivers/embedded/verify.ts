@@ -8,7 +8,8 @@ import type { Lease } from '../../contract.ts';
 import type { Row } from '../../engine/rows.ts';
 import { fieldsChecksum, rowChecksum } from './checksum.ts';
 import type { ChecksumSeed } from './checksum.ts';
-import { pragma } from './schema.ts';
+import { pragma, readCreated } from './schema.ts';
+import type { Created } from './schema.ts';
 import { damaged } from './sqlite-errors.ts';
 
 /** Throws `StorageDamaged`; SQLite's own errors pass through. */
@@ -25,11 +26,11 @@ export function verify(database: DatabaseSync, path: string, seed: ChecksumSeed)
 
 function checkLog(database: DatabaseSync, path: string, seed: ChecksumSeed): void {
   const rows = database.prepare(
-    'SELECT id, revision, key, value, created AS createRevision, version, lease, previous AS previousId, checksum FROM log',
+    'SELECT id, revision, key, value, created, version, lease, previous AS previousId, checksum FROM log',
   );
   for (const stored of rows.iterate()) {
-    const { checksum, ...row } = stored as unknown as Row & { checksum: number };
-    checkRow(row, { seed, checksum, path });
+    const { checksum, created, ...row } = stored as unknown as Row & { checksum: number; created: Created };
+    checkRow({ ...row, ...readCreated(created) }, { seed, checksum, path });
   }
 }
 

@@ -10,6 +10,8 @@ const revision = fc.maxSafeNat() as fc.Arbitrary<Revision>;
 const lease = fc.stringMatching(/^[0-9a-f]{14}$/) as fc.Arbitrary<LeaseId>;
 const value = fc.uint8Array({ maxLength: 300 });
 
+const restored = fc.record({ createRevision: revision, modRevision: revision, version: fc.nat() });
+
 function unpacked(...packed: Parameters<typeof unpackOutcomes>): Outcome[] {
   const slices = unpackOutcomes(...packed);
   for (;;) {
@@ -20,7 +22,7 @@ function unpacked(...packed: Parameters<typeof unpackOutcomes>): Outcome[] {
 
 const write: fc.Arbitrary<Write> = fc.oneof(
   fc.record(
-    { type: fc.constant('put' as const), key, value, expected: revision, lease },
+    { type: fc.constant('put' as const), key, value, expected: revision, lease, restored, revisionMin: revision },
     { requiredKeys: ['type', 'key', 'value'] },
   ),
   fc.record({ type: fc.constant('delete' as const), key, expected: revision }, { requiredKeys: ['type', 'key'] }),

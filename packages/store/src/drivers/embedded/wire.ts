@@ -5,7 +5,7 @@
  */
 
 import { unreachable } from '@hangar/core';
-import type { CommitResult, LeaseId, Revision, Write } from '../../contract.ts';
+import type { CommitResult, LeaseId, RestoredRevisions, Revision, Write } from '../../contract.ts';
 import type { Change, Command, Outcome } from '../../engine/command.ts';
 
 type Flat = (string | number | undefined | object)[];
@@ -15,7 +15,7 @@ export interface PackedGroup {
   readonly values: Uint8Array<ArrayBuffer>;
 }
 
-const tags = { put: 0, delete: 1, deleteRange: 2, check: 3, other: 4 } as const;
+const tags = { put: 0, delete: 1, deleteRange: 2, check: 3, other: 4, restoringPut: 5 } as const;
 
 export function packGroup(group: readonly Command[]): PackedGroup {
   let length = 0;
@@ -45,7 +45,7 @@ export function packGroup(group: readonly Command[]): PackedGroup {
 function packWrite(out: Flat, write: Write): void {
   switch (write.type) {
     case 'put':
-      out.push(tags.put, write.key, write.expected, write.lease, write.value.length);
+      packPut(out, write);
       break;
     case 'delete':
       out.push(tags.delete, write.key, write.expected);
@@ -61,6 +61,13 @@ function packWrite(out: Flat, write: Write): void {
   }
 }
 
+/** Restored puts are rare: others travel without the fields of those. */
+function packPut(out: Flat, { key, value, expected, lease, restored, revisionMin }: Write & { type: 'put' }): void {
+  const isPlain = restored === undefined && revisionMin === undefined;
+  out.push(isPlain ? tags.put : tags.restoringPut, key, expected, lease, value.length);
+  if (!isPlain) out.push(restored && { ...restored }, revisionMin);
+}
+
 export function unpackGroup({ commands, values }: PackedGroup): Command[] {
   const group: Command[] = [];
   let at = 0;
@@ -69,16 +76,20 @@ export function unpackGroup({ commands, values }: PackedGroup): Command[] {
     const tag = commands[at++];
     const key = commands[at++] as string;
     const expected = commands[at++] as Revision | undefined;
-    if (tag === tags.put) {
+    if (tag === tags.put || tag === tags.restoringPut) {
       const lease = commands[at++] as LeaseId | undefined;
       const length = commands[at++] as number;
       const value = values.subarray(valueAt, (valueAt += length));
+      const restored = tag === tags.put ? undefined : (commands[at++] as RestoredRevisions | undefined);
+      const revisionMin = tag === tags.put ? undefined : (commands[at++] as Revision | undefined);
       return {
         type: 'put',
         key,
         value,
         ...(expected !== undefined && { expected }),
         ...(lease !== undefined && { lease }),
+        ...(restored && { restored }),
+        ...(revisionMin !== undefined && { revisionMin }),
       };
     }
     if (tag === tags.deleteRange) {

@@ -35,6 +35,7 @@ for (const [name, recentHistoryBytesMax] of Object.entries({ etcd: undefined, 'e
       return {
         store: stores[0]!,
         prefix,
+        refusesRestored: true,
         async reopen() {
           await close();
           const store = await openStore();

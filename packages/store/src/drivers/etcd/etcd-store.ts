@@ -139,6 +139,8 @@ class EtcdStore implements Store {
   async commit(writes: readonly Write[]): Promise<CommitResult> {
     this.#refuseWhenClosed();
     checkTransaction(writes);
+    if (writes.some((write) => write.type === 'put' && (write.restored ?? write.revisionMin) !== undefined))
+      throw new StoreError('Unsupported', 'etcd cannot restore or skip revisions');
     return this.#committer.commit(writes);
   }
 

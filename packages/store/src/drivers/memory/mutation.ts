@@ -13,10 +13,11 @@ export type Mutation =
   | { readonly type: 'compact'; readonly revision: Revision }
   | { readonly type: 'removeRow'; readonly id: number };
 
-const tags = { append: 1, addLease: 2, removeLease: 3, compact: 4, removeRow: 5 } as const;
+const tags = { append: 1, addLease: 2, removeLease: 3, compact: 4, removeRow: 5, appendRestored: 6 } as const;
 
 export function encodeMutation(out: ByteWriter, mutation: Mutation): void {
-  out.uint(tags[mutation.type]);
+  const isRestored = mutation.type === 'append' && mutation.row.modRevision !== undefined;
+  out.uint(isRestored ? tags.appendRestored : tags[mutation.type]);
   switch (mutation.type) {
     case 'append': {
       const { row } = mutation;
@@ -31,6 +32,7 @@ export function encodeMutation(out: ByteWriter, mutation: Mutation): void {
         .uint(row.version)
         .string(row.lease ?? '')
         .uint(row.previousId);
+      if (row.modRevision !== undefined) out.uint(row.modRevision);
       break;
     }
     case 'addLease':
@@ -53,13 +55,18 @@ export function encodeMutation(out: ByteWriter, mutation: Mutation): void {
 export function decodeMutation(from: ByteReader): Mutation {
   const tag = from.uint();
   switch (tag) {
-    case tags.append: {
+    case tags.append:
+    case tags.appendRestored: {
       const [id, revision, key] = [from.uint(), from.uint() as Revision, from.string()];
       const value = from.uint() === 1 ? from.bytes() : undefined;
       const [createRevision, version] = [from.uint() as Revision, from.uint()];
       const lease = (from.string() || undefined) as LeaseId | undefined;
       const previousId = from.uint();
-      return { type: 'append', row: { id, revision, key, value, createRevision, version, lease, previousId } };
+      const modRevision = tag === tags.appendRestored ? (from.uint() as Revision) : undefined;
+      return {
+        type: 'append',
+        row: { id, revision, key, value, createRevision, modRevision, version, lease, previousId },
+      };
     }
     case tags.addLease:
       return { type: 'addLease', lease: { id: from.string() as LeaseId, ttlMs: from.uint() } };

@@ -22,12 +22,17 @@ interface LeaseState {
   readonly keys: Set<string>;
 }
 
+/** Shorter ranges of skipped ids are walked. */
+const gapLengthMin = 100;
+
 export class MemoryTables implements TableReader, TableWriter {
   readonly #log = new Map<number, Row>();
   readonly #live = new SortedMap<Row>();
   readonly #past = new SortedMap<PastRow[]>();
   readonly #leases = new Map<LeaseId, LeaseState>();
   #newest: { id: number; revision: Revision } = { id: firstRevision, revision: firstRevision };
+  /** Long ranges of ids that were skipped; in order. */
+  readonly #gaps: { readonly start: number; readonly end: number }[] = [];
   #compacted = 0 as Revision;
   #durable = firstRevision;
   /** Log rows before this id have nothing obsolete behind them. */
@@ -94,6 +99,8 @@ export class MemoryTables implements TableReader, TableWriter {
     const { key } = row;
     const before = this.#newest;
     const replaced = this.#live.get(key);
+    const isAfterGap = row.id > before.id + gapLengthMin;
+    if (isAfterGap) this.#gaps.push({ start: before.id + 1, end: row.id });
     this.#log.set(row.id, row);
     this.#newest = { id: row.id, revision: row.revision };
     if (replaced) {
@@ -112,6 +119,7 @@ export class MemoryTables implements TableReader, TableWriter {
         this.#attach(replaced);
       } else this.#live.delete(key);
       this.#log.delete(row.id);
+      if (isAfterGap) this.#gaps.pop();
       this.#newest = before;
     });
   }
@@ -198,13 +206,13 @@ export class MemoryTables implements TableReader, TableWriter {
 
   removeObsolete(rowsMax: number): boolean {
     const before = this.#obsoleteFrom;
-    const end = Math.min(before + rowsMax, this.#compacted + 1);
     let id = before;
-    for (; id < end; id++) {
+    for (let seen = 0; seen < rowsMax && id <= this.#compacted; seen++) {
       const row = this.#log.get(id);
+      id = row ? id + 1 : this.#behindGap(id);
       if (!row) continue;
       if (this.#log.has(row.previousId)) this.apply({ type: 'removeRow', id: row.previousId });
-      if (!row.value && id < this.#newest.id) this.apply({ type: 'removeRow', id });
+      if (!row.value && row.id < this.#newest.id) this.apply({ type: 'removeRow', id: row.id });
     }
     this.#obsoleteFrom = id;
     this.#undo.push(() => (this.#obsoleteFrom = before));
@@ -248,18 +256,31 @@ export class MemoryTables implements TableReader, TableWriter {
   history(range: KeyRange, { from, to, rowsMax, afterId = 0 }: HistorySpan): HistoryRows {
     const rows: Row[] = [];
     let revision: Revision | undefined;
-    for (let id = Math.max(from, afterId + 1), seen = 0; id <= this.#newest.id; id++) {
+    for (let id = Math.max(from, afterId + 1), seen = 0; id <= this.#newest.id;) {
       const row = this.#log.get(id);
+      id = row ? id + 1 : this.#behindGap(id);
       if (!row || row.revision < from) continue;
       if (row.revision > to) break;
       if (++seen > rowsMax && revision !== undefined) {
         const { revision: next } = row;
-        return next === revision ? { rows, next, unfinished: { id: id - 1, revision } } : { rows, next };
+        return next === revision ? { rows, next, unfinished: { id: row.id - 1, revision } } : { rows, next };
       }
       revision = row.revision;
       if (inRange(row.key, range)) rows.push(row);
     }
     return { rows, next: (to + 1) as Revision };
+  }
+
+  /** Returns the next id at which a row can be. */
+  #behindGap(id: number): number {
+    let [low, high] = [0, this.#gaps.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#gaps[middle]!.end > id) high = middle;
+      else low = middle + 1;
+    }
+    const gap = this.#gaps[low];
+    return gap && gap.start <= id ? gap.end : id + 1;
   }
 
   entryById(id: number): Entry | undefined {
@@ -299,6 +320,6 @@ export class MemoryTables implements TableReader, TableWriter {
   }
 }
 
-function liveRowOf({ id, key, createRevision, revision, version, lease }: Row): LiveRow {
-  return { id, key, createRevision, modRevision: revision, version, lease };
+function liveRowOf({ id, key, createRevision, revision, modRevision = revision, version, lease }: Row): LiveRow {
+  return { id, key, createRevision, modRevision, version, lease };
 }
