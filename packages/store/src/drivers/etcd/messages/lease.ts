@@ -1,6 +1,6 @@
 /** etcdserverpb.Lease. */
 
-import { MessageReader, MessageWriter, uintField } from '@hangar/http2/grpc';
+import { bytesField, MessageReader, MessageWriter, uintField } from '@hangar/http2/grpc';
 import { headerField, readHeader } from './header.ts';
 import type { Revision } from '../../../contract.ts';
 
@@ -9,11 +9,14 @@ export const leaseMethods = {
   revoke: '/etcdserverpb.Lease/LeaseRevoke',
   keepAlive: '/etcdserverpb.Lease/LeaseKeepAlive',
   timeToLive: '/etcdserverpb.Lease/LeaseTimeToLive',
+  list: '/etcdserverpb.Lease/LeaseLeases',
 } as const;
 
-/** etcd chooses the id. */
-export function encodeLeaseGrant(ttlSeconds: number): Buffer {
-  return new MessageWriter(16).uint(1, ttlSeconds).finishFrame();
+/** Without an id, etcd chooses it. */
+export function encodeLeaseGrant(ttlSeconds: number, id?: bigint): Buffer {
+  const writer = new MessageWriter(24);
+  if (id !== undefined) writer.int64(2, id);
+  return writer.uint(1, ttlSeconds).finishFrame();
 }
 
 /** Encodes a request of LeaseRevoke, LeaseKeepAlive or LeaseTimeToLive, which are the same. */
@@ -50,4 +53,22 @@ export function decodeLease(message: Buffer): LeaseResponse {
     }
   }
   return { revision, id, ttlSeconds: Number(ttl) };
+}
+
+/** Decodes a response of LeaseLeases: the ids of all leases. */
+export function decodeLeases(message: Buffer): bigint[] {
+  const reader = new MessageReader(message);
+  const ids: bigint[] = [];
+  while (reader.at < message.length) {
+    if (reader.tag() !== bytesField(2)) {
+      reader.skip();
+      continue;
+    }
+    const end = reader.end();
+    while (reader.at < end) {
+      if (reader.tag() === uintField(1)) ids.push(reader.int64());
+      else reader.skip();
+    }
+  }
+  return ids;
 }

@@ -13,8 +13,9 @@ import type { Revision } from '../../../contract.ts';
 import { compareKeys } from '../../../keys.ts';
 import type { ReplicaEntry } from '../../../replication/frames.ts';
 import { openEtcdStore } from '../etcd-store.ts';
+import { positionKey } from '../messages/replica-txn.ts';
 import { startEtcd } from '../testing/etcd-process.ts';
-import { positionKey, writeSnapshotFile } from './snapshot-writer.ts';
+import { writeSnapshotFile } from './snapshot-writer.ts';
 import { framesOf, randomEntries } from './testing/frames.ts';
 
 const run = promisify(execFile);

@@ -8,12 +8,13 @@ import { hasCode, seededRandom } from '@hangar/core';
 import * as fc from 'fast-check';
 import type { Revision } from '../../../contract.ts';
 import type { ReplicaEntry, ReplicaFrame } from '../../../replication/frames.ts';
+import { positionKey } from '../messages/replica-txn.ts';
 import { decodeMessage } from '../testing/etcd-proto.ts';
 import { blockReader } from './block-reader.ts';
 import { bucketsOf, leavesOf, openBolt } from './bolt-file.ts';
 import { ContentDigest, isVolatile } from './content-digest.ts';
 import { readSnapshotFile } from './snapshot-file.ts';
-import { positionKey, writeSnapshotFile } from './snapshot-writer.ts';
+import { writeSnapshotFile } from './snapshot-writer.ts';
 import { entryOf, framesOf, randomEntries } from './testing/frames.ts';
 
 const prefix = '/registry/';
@@ -154,6 +155,7 @@ test('frames that are not in order, invalid or incomplete are refused, and no fi
     [b!, a!, snapshot(5)],
     [a!, a!, snapshot(5)],
     [a!, snapshot(2)],
+    [a!, { ...snapshot(5), entries: 2 }],
     [snapshot(0)],
     [{ type: 'progress', revision: 5 as Revision }, snapshot(5)],
     [invalid({ version: 0 }), snapshot(5)],

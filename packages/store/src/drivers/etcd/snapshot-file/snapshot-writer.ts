@@ -26,14 +26,12 @@ import { StoreError } from '../../../errors.ts';
 import { compareKeys } from '../../../keys.ts';
 import type { ReplicaEntry, ReplicaFrame, ReplicaLease } from '../../../replication/frames.ts';
 import { leaseNumber } from '../messages/entry.ts';
+import { positionKey } from '../messages/replica-txn.ts';
 import { digestOf } from './block-reader.ts';
 import { BoltFileWriter, writeAll } from './bolt-file-writer.ts';
 import type { BoltEntry } from './bolt-file-writer.ts';
 import { ExternalSort } from './external-sort.ts';
 import type { SortedRecord } from './external-sort.ts';
-
-/** Written by every transaction of a replica: its modRevision is the position. It is not below the prefix of an API server. */
-export const positionKey = 'hangar/replica';
 
 /** So that no key expires while members are made and started. */
 export const leaseTtlMinDefaultMs = 900_000;
@@ -106,6 +104,7 @@ async function readFrames(
     if (frame.type === 'snapshot') {
       const { revision } = frame;
       if (!(revision >= Math.max(1, newest))) throw failed(`an entry has revision ${newest}, the snapshot ${revision}`);
+      if ((frame.entries ?? entries) !== entries) throw failed(`${entries} of ${frame.entries} entries were sent`);
       return { revision, entries };
     }
     if (frame.type !== 'entry') throw failed(`a frame of type ${frame.type} comes before the end of the snapshot`);

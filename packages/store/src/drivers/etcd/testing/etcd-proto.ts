@@ -23,7 +23,7 @@ message RequestOp {
 message ResponseOp {
   oneof response { RangeResponse range = 1; PutResponse put = 2; DeleteRangeResponse delete_range = 3; }
 }
-message Compare { int32 result = 1; int32 target = 2; bytes key = 3; oneof union { int64 mod_revision = 6; } bytes range_end = 64; }
+message Compare { int32 result = 1; int32 target = 2; bytes key = 3; oneof union { int64 version = 4; int64 mod_revision = 6; } bytes range_end = 64; }
 message TxnRequest { repeated Compare compare = 1; repeated RequestOp success = 2; repeated RequestOp failure = 3; }
 message TxnResponse { Header header = 1; bool succeeded = 2; repeated ResponseOp responses = 3; }
 message CompactionRequest { int64 revision = 1; bool physical = 2; }
@@ -42,6 +42,7 @@ message WatchResponse {
 message LeaseGrantRequest { int64 TTL = 1; int64 ID = 2; }
 message LeaseGrantResponse { Header header = 1; int64 ID = 2; int64 TTL = 3; string error = 4; }
 message LeaseRequest { int64 ID = 1; }
+message LeaseLeasesResponse { Header header = 1; repeated LeaseRequest leases = 2; }
 message Empty {}
 message StatusResponse {
   Header header = 1; string version = 2; int64 dbSize = 3; uint64 leader = 4; uint64 raftIndex = 5; uint64 raftTerm = 6;
