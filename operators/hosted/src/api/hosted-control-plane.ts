@@ -154,6 +154,15 @@ export interface GatewayReference {
    * @maxLength 253
    */
   name: string;
+  /**
+   * Host name of the API server. It must be below the wildcard of the listener: one label, or names that end with the namespace, such as
+   * demo.team.clusters.example.com in namespace team. Defaults to <name>.<namespace>.<domain of the wildcard>.
+   *
+   * @minLength 1
+   * @maxLength 240
+   * @pattern ^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$
+   */
+  host?: string;
 }
 
 /** @rule "self == oldSelf" message "field is immutable" */

@@ -38,6 +38,29 @@ test('the first usable listener counts', () => {
   assert.equal(none.reason, 'GatewayListenerMissing');
 });
 
+test('a host of the reference must be one that the namespace may have, below the wildcard of a listener', () => {
+  const other = { ...usable, name: 'other', port: 443, hostname: '*.example.org' };
+  const gateway = {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'Gateway',
+    metadata: { ...reference },
+    spec: { listeners: [usable, other] },
+  };
+  const table: [string, number | string][] = [
+    ['prod.clusters.example.com', 8443],
+    ['api.team.clusters.example.com', 8443],
+    ['prod.example.org', 443],
+    ['prod.other.clusters.example.com', 'HostNotAllowed'],
+    ['clusters.example.com', 'HostNotAllowed'],
+    ['prod.example.net', 'HostNotAllowed'],
+  ];
+  for (const [host, expected] of table) {
+    const found = gatewayEndpoint(plane, { ...reference, host }, gateway);
+    if (isFault(found)) assert.equal(found.reason, expected, host);
+    else assert.deepEqual(found, { host, port: expected });
+  }
+});
+
 test('a Gateway that does not exist is a fault', () => {
   const fault = gatewayEndpoint(plane, reference, undefined);
   assert.ok(isFault(fault));

@@ -770,6 +770,14 @@ export const definition: CustomResourceDefinition = {
                         maxLength: 63,
                       },
                       name: { description: 'Name of the Gateway.', type: 'string', minLength: 1, maxLength: 253 },
+                      host: {
+                        description:
+                          'Host name of the API server. It must be below the wildcard of the listener: one label, or names that end with the namespace, such as demo.team.clusters.example.com in namespace team. Defaults to <name>.<namespace>.<domain of the wildcard>.',
+                        type: 'string',
+                        minLength: 1,
+                        maxLength: 240,
+                        pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$',
+                      },
                     },
                     'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'field is immutable' }],
                   },

@@ -33,7 +33,7 @@ const everyField = {
   version,
   replicas: 3,
   controlPlaneEndpoint: { host: 'a.example.com', port: 443 },
-  gateway: { namespace: 'capi-system', name: 'capi' },
+  gateway: { namespace: 'capi-system', name: 'capi', host: 'demo.capi.example' },
   service: { type: 'LoadBalancer', annotations: { a: 'b' }, loadBalancerClass: 'example.com/internal' },
   deployment: {
     apiServer: {
@@ -184,6 +184,7 @@ export const cases: readonly Case[] = [
     'another gateway',
     { spec: { version, gateway: { namespace: 'a', name: 'b' } } },
     { spec: { version, gateway: { namespace: 'a', name: 'c' } }, refused: 'field is immutable' },
+    { spec: { version, gateway: { namespace: 'a', name: 'b', host: 'c.example' } }, refused: 'field is immutable' },
     { spec: { version }, refused: 'spec.gateway cannot be added or removed' },
   ),
   plane(
