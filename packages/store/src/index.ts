@@ -29,5 +29,8 @@ export type * from './replication/frames.ts';
 export { decodeFrames, encodeFrames, encodeRequest } from './replication/format.ts';
 export { replicaDigest } from './replication/digest.ts';
 export type { ReplicaDigestOptions } from './replication/digest.ts';
+export { ReplicaWriter } from './replication/writer.ts';
+export type { ReplicaWriterOptions } from './replication/writer.ts';
+export type { ReplicaPosition } from './replication/position.ts';
 export { replicaFrames } from './replication/source.ts';
 export type { ReplicaSourceOptions } from './replication/source.ts';

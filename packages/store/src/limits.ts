@@ -62,7 +62,7 @@ function checkType(write: Write): void {
   if (write.type === 'check' && write.expected === undefined) throw invalid('a check must have an expected revision');
 }
 
-function checkRestored(restored: RestoredRevisions): void {
+export function checkRestored(restored: RestoredRevisions): void {
   if (typeof restored !== 'object' || restored === null)
     throw invalid(`a restored put must have revisions, not ${shown(restored)}`);
   const { createRevision, modRevision, version } = restored;
