@@ -32,8 +32,7 @@ import type {
 } from '../../contract.ts';
 import { HistoryWindow } from '../../engine/history-window.ts';
 import type { HistoryPolicy } from '../../engine/history-window.ts';
-import { closed, futureRevision } from '../../errors.ts';
-import type { StoreError } from '../../errors.ts';
+import { closed, futureRevision, StoreError } from '../../errors.ts';
 import { checkKey, checkRange } from '../../keys.ts';
 import { checkLimit, checkRevision, checkTransaction, checkTtl } from '../../limits.ts';
 import type { Client } from './client.ts';
