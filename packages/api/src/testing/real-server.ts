@@ -41,7 +41,7 @@ export interface RequestOptions {
 
 const startTimeoutMs = 120_000;
 
-/** Rejects if it does not become ready; all started processes are stopped then. */
+/** Rejects if it does not become ready; all started processes are stopped then. With `--etcd-servers`, no etcd is started. */
 export async function startRealServer(
   extraArguments: readonly string[] = [],
   users: readonly RealUser[] = [],
@@ -68,7 +68,9 @@ async function start(
 ): Promise<RealServer> {
   const [clientPort, peerPort, port] = await freePorts(3);
   const place = { folder, clientPort: clientPort!, peerPort: peerPort! };
-  const url = etcdUrl(place);
+  const etcdFlag = '--etcd-servers=';
+  const given = extraArguments.find((one) => one.startsWith(etcdFlag))?.slice(etcdFlag.length);
+  const url = given ?? etcdUrl(place);
   const token = randomUUID();
   const output: string[] = [];
   const run = (path: string, args: readonly string[]): void => {
@@ -76,7 +78,7 @@ async function start(
     child.stderr.on('data', (text: Buffer) => output.push(text.toString()) > 200 && output.shift());
     children.push(child);
   };
-  run(await tool('etcd'), [...etcdArguments(place), careless]);
+  if (given === undefined) run(await tool('etcd'), [...etcdArguments(place), careless]);
   await writeCredentials(folder, [{ token, user: 'admin', groups: ['system:masters'] }, ...users]);
   run(
     await tool('kube-apiserver'),
@@ -88,7 +90,7 @@ async function start(
         ? []
         : ['--disable-admission-plugins=ServiceAccount']),
       '--service-cluster-ip-range=10.0.0.0/24',
-      ...extraArguments,
+      ...extraArguments.filter((one) => !one.startsWith(etcdFlag)),
     ]),
   );
   const server: RealServer = {
