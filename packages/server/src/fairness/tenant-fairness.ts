@@ -29,7 +29,8 @@ import type { Place } from './tenant-queue.ts';
 
 export interface TenantFairnessOptions {
   readonly queue: FairQueue;
-  readonly plane: ControlPlane;
+  /** Without a store: the requests are passed on, and flow objects do not apply. */
+  readonly plane: ControlPlane | Pick<ControlPlane, 'name' | 'clock'>;
   /** Rate limit; read for each request. Undefined: unlimited. */
   readonly requestsPerSecond?: () => number | undefined;
 }
@@ -50,7 +51,7 @@ const changesFlows = (info: RequestInfo): boolean =>
 export class TenantFairness implements Fairness {
   readonly #queue: FairQueue;
   readonly #tenant: TenantQueue;
-  readonly #plane: ControlPlane;
+  readonly #plane: TenantFairnessOptions['plane'];
   /** Undefined until a request has to wait. */
   #classifier: Classifier | undefined;
   readonly #isRoot: boolean;
@@ -116,6 +117,7 @@ export class TenantFairness implements Fairness {
   }
 
   #load(): void {
+    if (!('store' in this.#plane)) return;
     this.#classifier ??= new Classifier(this.#plane);
     void this.#classifier.load();
   }

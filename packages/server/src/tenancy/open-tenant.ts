@@ -48,6 +48,7 @@ import type { TenantMetrics } from './metrics/tenant-metrics.ts';
 import { anonymousAtTenant } from './ports/anonymous.ts';
 import { keepEndpoints } from './ports/kept-endpoints.ts';
 import type { AdvertisedAddresses } from './ports/kept-endpoints.ts';
+import { openRemoteTenant } from './remote/remote-tenant.ts';
 import { QuotaStore } from './quota/quota-store.ts';
 import type { Tenant } from './tenant.ts';
 import { TenantAccount } from './usage/account.ts';
@@ -92,16 +93,20 @@ export interface TenantWorld
   readonly advertised?: AdvertisedAddresses | undefined;
 }
 
-export interface OpenTenant {
-  readonly plane: ControlPlane;
-  readonly server: ApiServer;
+/** A tenant that answers requests, itself or through another API server. */
+export interface ServedTenant {
   readonly keys: TenantKeys;
-  /** Connections through agents in the network of the nodes. */
-  readonly tunnel: Tunnel;
   /** Handles a request and records its usage. Never rejects. */
   handle(request: ServerRequest): Promise<Answer>;
-  /** Stops all watches. The tenant must not be used afterwards. */
-  close(): void;
+  /** Stops all watches. The tenant must not be used afterwards. Resolves when requests that are passed on have ended. */
+  close(): void | Promise<void>;
+}
+
+export interface OpenTenant extends ServedTenant {
+  readonly plane: ControlPlane;
+  readonly server: ApiServer;
+  /** Connections through agents in the network of the nodes. */
+  readonly tunnel: Tunnel;
 }
 
 /** Connects an open tenant to the current state of its Tenant object. */
@@ -116,7 +121,11 @@ export interface TenantLink {
  * `known`: the entry of the tenant's identity, if it was just read. Returns undefined if the tenant was deleted meanwhile. Throws 503 while a
  * restore replaces its data, and `TenantHeld` while a migration holds it.
  */
-export async function openTenant(world: TenantWorld, link: TenantLink, known?: Entry): Promise<OpenTenant | undefined> {
+export async function openTenant(
+  world: TenantWorld,
+  link: TenantLink,
+  known?: Entry,
+): Promise<OpenTenant | ServedTenant | undefined> {
   const { store, storePrefix, clock, random } = world;
   const { path } = link.tenant();
   const prefix = tenantPrefix(storePrefix, path);
@@ -129,6 +138,9 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
   }
   if (identity.heldBy !== undefined) throw new TenantHeld(path, entry.modRevision);
   const keys = await tenantKeys({ store, prefix, path, identityRevision: entry.modRevision, clock, random });
+  const { remote } = identity;
+  const auditor = world.auditor?.annotated(tenantAnnotation, path);
+  if (remote) return openRemoteTenant({ world, link, entry, identity: { ...identity, remote }, keys, auditor });
   await using opened = new CleanupStack();
   const view = await viewOf(world, { path, prefix, entry, keys, link });
   opened.defer(() => view.close());
@@ -190,7 +202,6 @@ export async function openTenant(world: TenantWorld, link: TenantLink, known?: E
     meter: used.meter,
     metrics: world.tenantMetrics,
   });
-  const auditor = world.auditor?.annotated(tenantAnnotation, path);
   const server = new ApiServer({
     plane,
     ...withPlatform(

@@ -5,7 +5,7 @@
 
 import type { Clock, Timer } from '@hangar/core';
 import type { Entry } from '@hangar/store';
-import type { OpenTenant, TenantLink } from './open-tenant.ts';
+import type { OpenTenant, ServedTenant, TenantLink } from './open-tenant.ts';
 import { identityKey } from './layout.ts';
 import { closure } from './suspension.ts';
 import type { Tenant, TenantServing } from './tenant.ts';
@@ -13,7 +13,7 @@ import type { Tenant, TenantServing } from './tenant.ts';
 export interface OpenTenantsOptions {
   readonly clock: Clock;
   /** `identity`: see `enter`. */
-  readonly open: (link: TenantLink, identity: Entry | undefined) => Promise<OpenTenant | undefined>;
+  readonly open: (link: TenantLink, identity: Entry | undefined) => Promise<OpenTenant | ServedTenant | undefined>;
   /** Maximum number of open tenants without requests. */
   readonly idleMax?: number;
   readonly idleMs?: number;
@@ -30,7 +30,9 @@ const sweepEveryMsMin = 1_000;
 /** A tenant that is open or being opened. */
 class Seat implements TenantLink {
   #tenant: Tenant;
-  readonly opening: Promise<OpenTenant | undefined>;
+  readonly opening: Promise<OpenTenant | ServedTenant | undefined>;
+  /** Resolves when a closed tenant has ended its requests. */
+  closed: Promise<void> = Promise.resolve();
   readonly #onFenced: (seat: Seat) => void;
   /** Number of running requests and watches. */
   users = 0;
@@ -58,7 +60,7 @@ class Seat implements TenantLink {
     // A read-only tenant is still open, but connections to its nodes and pods can write.
     if (wasActive && tenant.spec.suspension !== undefined) {
       void this.opening.then(
-        (open) => open?.plane.nodes.endStreams(),
+        (open) => isOpen(open) && open.plane.nodes.endStreams(),
         () => undefined,
       );
     }
@@ -71,7 +73,7 @@ class Seat implements TenantLink {
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    void this.opening.then(
+    this.closed = this.opening.then(
       (open) => open?.close(),
       () => undefined,
     );
@@ -80,7 +82,7 @@ class Seat implements TenantLink {
 
 /** Keeps a tenant open for one request until `leave`, unless the tenant is dropped. */
 export interface Visit {
-  readonly tenant: OpenTenant;
+  readonly tenant: ServedTenant;
   /** Reports whether the tenant was closed since. */
   isOver(): boolean;
   leave(): void;
@@ -91,6 +93,8 @@ export class OpenTenants {
   readonly #seats = new Map<string, Seat>();
   /** In the order in which they became idle. */
   readonly #idle = new Map<string, Seat>();
+  /** Tenants that were closed and still have requests. */
+  readonly #closing = new Map<string, Promise<void>>();
   #timer: Timer | undefined;
 
   constructor(options: OpenTenantsOptions) {
@@ -129,7 +133,12 @@ export class OpenTenants {
 
   /** Returns the open tenant, if any, without opening it. */
   peek(path: string): Promise<OpenTenant | undefined> | undefined {
-    return this.#seats.get(path)?.opening;
+    return this.#seats.get(path)?.opening.then((open) => (isOpen(open) ? open : undefined));
+  }
+
+  /** Resolves when this server has ended the requests of a tenant that was closed. */
+  async ended(path: string): Promise<void> {
+    await this.#closing.get(path);
   }
 
   /** Called when the tenant changed or was deleted. */
@@ -158,7 +167,7 @@ export class OpenTenants {
     try {
       const open = await this.#seats.get(path)?.opening;
       // A fenced read closes the tenant.
-      await open?.plane.store.get(identityKey(open.plane.prefix));
+      if (isOpen(open)) await open.plane.store.get(identityKey(open.plane.prefix));
     } catch {
       // The next request finds out.
     }
@@ -187,6 +196,9 @@ export class OpenTenants {
       this.#idle.delete(path);
     }
     seat.close();
+    const closing = seat.closed.catch(() => undefined);
+    this.#closing.set(path, closing);
+    void closing.then(() => this.#closing.get(path) === closing && this.#closing.delete(path));
   }
 
   #left(seat: Seat): void {
@@ -219,6 +231,9 @@ export class OpenTenants {
   }
 }
 
+const isOpen = (tenant: OpenTenant | ServedTenant | undefined): tenant is OpenTenant =>
+  tenant !== undefined && 'plane' in tenant;
+
 /** Absent is the same as Local without a hold. */
 function isServedAlike(one: TenantServing = local, other: TenantServing = local): boolean {
   return one.mode === other.mode && one.heldBy === other.heldBy && one.server === other.server;
@@ -229,8 +244,8 @@ const local: TenantServing = { mode: 'Local' };
 /** Rejects after the time limit. A tenant that opens later is closed. */
 function inTime(
   { clock, openingMaxMs = defaultOpeningMaxMs }: OpenTenantsOptions,
-  open: () => Promise<OpenTenant | undefined>,
-): Promise<OpenTenant | undefined> {
+  open: () => Promise<OpenTenant | ServedTenant | undefined>,
+): Promise<OpenTenant | ServedTenant | undefined> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = clock.after(openingMaxMs, () => {
@@ -240,7 +255,7 @@ function inTime(
     open().then(
       (tenant) => {
         timer.cancel();
-        if (isLate) tenant?.close();
+        if (isLate) void tenant?.close();
         else resolve(tenant);
       },
       (error: Error) => {

@@ -32,6 +32,7 @@ import type { TenantWorld } from './open-tenant.ts';
 import { OpenTenants } from './open-tenants.ts';
 import type { Visit } from './open-tenants.ts';
 import { platformUser } from './platform-users.ts';
+import { isRefusedByFence } from './remote/passed-answer.ts';
 import { Quarantines } from './quarantine.ts';
 import { asksForClusterInfo } from './ports/anonymous.ts';
 import type { PortRange } from './ports/port-allocator.ts';
@@ -190,7 +191,11 @@ export class Tenancy {
           return taken === undefined || taken.path === path ? undefined : 'is already used by another tenant';
         },
         reached: (revision: Revision) => this.tenants.reached(revision),
-        operations: lazily().operations(this.#world, () => this.tenants.all, this.#closed.signal),
+        operations: lazily().operations(this.#world, {
+          tenants: () => this.tenants.all,
+          closed: this.#closed.signal,
+          ended: (path) => this.open.ended(path),
+        }),
       }),
       lazily().servedRetained(this.#world, root, (path) => this.tenants.find(path) !== undefined),
     ]);
@@ -272,6 +277,7 @@ export class Tenancy {
           find: () => tenantOfHost(request, this.tenants),
           request,
           routed: request,
+          isPublic: asksAfterRemoteHealth(found, request),
           unknown: () => root(asUnknown(request, found)),
         });
       }
@@ -296,7 +302,9 @@ export class Tenancy {
     const tenant = this.tenants.find(path);
     const health = tenant && this.#healthOf(tenant, request, root);
     if (health) return health;
-    const isPublic = showsNothing(request) && asksForClusterInfo(request);
+    const isPublic =
+      showsNothing(request) &&
+      (asksForClusterInfo(request) || (tenant !== undefined && asksAfterRemoteHealth(tenant, request)));
     if (!tenant || (showsNothing(request) && !isPublic && !asksAfterHealth(request))) return unknown();
     return this.#visit(path, { find: () => this.tenants.find(path), request, routed: request, unknown, isPublic });
   }
@@ -305,6 +313,7 @@ export class Tenancy {
   #healthOf(tenant: Tenant, request: ServerRequest, root: Handler): Promise<Answer> | undefined {
     if (!asksAfterHealth(request) || this.open.has(tenant)) return undefined;
     const closed = closure(tenant);
+    if (!closed && tenant.serving?.mode === 'Remote') return undefined;
     return closed ? Promise.resolve(this.#refused(tenant, request, closed)) : root(request);
   }
 
@@ -360,9 +369,14 @@ export class Tenancy {
       if (!visit) continue;
       const attempted: Attempt = { hasWritten: false };
       const answer = await runAttempt(attempted, () => visit.tenant.handle(handled));
-      if (visit.isOver() && mayRepeat(answer, handled, attempted)) {
+      const isFenced = isRefusedByFence(answer);
+      if ((isFenced || visit.isOver()) && mayRepeat(answer, handled, attempted)) {
         visit.leave();
         proven = undefined;
+        if (!isFenced) continue;
+        const refusal = await this.#held.wait(tenant, request, { sinceMs: begunMs, isHeld: () => false });
+        if (refusal) return this.#refused(tenant, routed, refusal);
+        attempt = -1;
         continue;
       }
       if (!answer.isToStranger) return untilAnswered(visit, answer);
@@ -419,6 +433,10 @@ function mayRepeat({ status, body }: Answer, request: ServerRequest, { hasWritte
   if (hasWritten || isStreaming(body) || (status < 500 && status !== 429)) return false;
   return !(request instanceof RepeatableRequest) || request.isRepeatable;
 }
+
+/** The health of a tenant that another API server serves is that of the API server, also for clients without credentials. */
+const asksAfterRemoteHealth = ({ serving }: Tenant, request: ServerRequest): boolean =>
+  serving?.mode === 'Remote' && asksAfterHealth(request) && showsNothing(request);
 
 /** Handles a request as an activity of the tenant. An activity of the platform that is already running keeps its name. */
 function inTenant<Result>(path: string, { method, target }: ServerRequest, handle: () => Result): Result {

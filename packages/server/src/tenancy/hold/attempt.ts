@@ -28,7 +28,8 @@ export async function recorded(commit: Promise<CommitResult>): Promise<CommitRes
   }
 }
 
-function markWritten(): void {
+/** Records whether the current attempt may have written something. */
+export function markWritten(hasWritten = true): void {
   const attempt = running.getStore();
-  if (attempt) attempt.hasWritten = true;
+  if (attempt) attempt.hasWritten = hasWritten;
 }

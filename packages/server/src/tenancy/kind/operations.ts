@@ -6,7 +6,7 @@ import type { Call } from '../../verbs/call.ts';
 import type { TenantWorld } from '../open-tenant.ts';
 import { backupOperation } from '../backup/backup.ts';
 import { restoreOperation } from '../backup/restore.ts';
-import { holdOperation, releaseOperation } from '../hold/operations.ts';
+import { holdOperation, releaseOperation, remoteOperation } from '../hold/operations.ts';
 import { materialiseOperation } from '../materialise.ts';
 import { FeedStreams } from '../feed/index.ts';
 import { keysOperation } from './keys.ts';
@@ -16,19 +16,27 @@ import { everyUsageOperation } from '../usage/every-usage.ts';
 import { usageOperation } from '../usage/operation.ts';
 import { kubeconfigOperation } from './kubeconfig.ts';
 
-/** `tenants`: returns all tenants. `closed`: aborted when the server closes; stops operations that run until then. */
+export interface OperationsOptions {
+  /** Returns all tenants. */
+  readonly tenants: () => Iterable<Tenant>;
+  /** Aborted when the server closes; stops operations that run until then. */
+  readonly closed: AbortSignal;
+  /** Resolves when this server has ended the requests of a tenant that was closed. */
+  readonly ended: (path: string) => Promise<void>;
+}
+
 export const operations = (
   world: TenantWorld,
-  tenants: () => Iterable<Tenant>,
-  closed: AbortSignal,
+  { tenants, closed, ended }: OperationsOptions,
 ): NonNullable<Resource['operations']> => ({
   backup: { create: backupOperation(world) },
   feed: new FeedStreams({ world, closed }).handlers,
-  hold: { create: holdOperation(world) },
+  hold: { create: holdOperation(world, ended) },
   keys: { create: keysOperation(world) },
   kubeconfig: { create: kubeconfigOperation(world) },
   materialise: { create: materialiseOperation(world) },
   release: { create: releaseOperation(world) },
+  remote: { create: remoteOperation(world) },
   restore: { create: restoreOperation(world) },
   usage: { get: usageOf(world, tenants) },
 });
