@@ -26,5 +26,5 @@ export type {
 export type { HostedControlPlaneTemplateSpec } from './hosted-control-plane-template.ts';
 export { HostedControlPlane, HostedControlPlaneTemplate } from './kinds.ts';
 export * from './names.ts';
-export { replicaHoldOf, replicaOf, replicaStateOf } from './replica-state.ts';
+export { isFenced, replicaHoldOf, replicaOf, replicaStateOf } from './replica-state.ts';
 export type { ReplicaHold, ReplicaPhase, ReplicaState } from './replica-state.ts';

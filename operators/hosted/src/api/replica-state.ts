@@ -62,3 +62,6 @@ export function replicaHoldOf(object: Annotated): ReplicaHold | undefined {
   const holds = { Preparing: 'everything', Seeding: 'api-servers', Fenced: 'controllers', Active: undefined } as const;
   return holds[state.phase];
 }
+
+/** Reports whether API servers can only read. */
+export const isFenced = (object: Annotated): boolean => replicaHoldOf(object) === 'controllers';

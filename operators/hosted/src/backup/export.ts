@@ -5,7 +5,7 @@ import type { Client, Reader } from '@hangar/client';
 import { asError } from '@hangar/core';
 import { TargetError } from '@hangar/backup-operator';
 import type { ContentSummary, Exported, TargetName } from '@hangar/backup-operator';
-import { annotations, HostedControlPlane } from '../api/index.ts';
+import { annotations, HostedControlPlane, isFenced, replicaHoldOf } from '../api/index.ts';
 import { memberAccess, openMaintenance } from './member-access.ts';
 import type { MemberAccess } from './member-access.ts';
 import { encodeHead, payloadFormat } from './payload.ts';
@@ -99,7 +99,9 @@ export async function accessOf(
 ): Promise<MemberAccess> {
   if (object.metadata.annotations?.[annotations.restore] !== undefined) throw notReady(object, 'it is being restored');
   const { namespace = '' } = object.metadata;
-  const etcd = { namespace, name: planeNameOf(object), replicas: object.spec.etcd?.replicas ?? 3 };
+  if (replicaHoldOf(object) !== undefined && !isFenced(object)) throw notReady(object, 'it has no data yet');
+  const replicas = object.spec.etcd?.replicas ?? 3;
+  const etcd = { namespace, name: planeNameOf(object), replicas, isFenced: isFenced(object) };
   const access = await memberAccess(etcd, { client, apiReader, reach, signal });
   if (!access || access.members.length === 0) throw notReady(object, 'its etcd has no members yet');
   return access;

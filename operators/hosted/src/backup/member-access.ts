@@ -2,11 +2,12 @@
 
 import type { Client, Reader } from '@hangar/client';
 import { Pod } from '@hangar/client/kinds/core-v1';
+import { systemClock, systemRandom } from '@hangar/core';
 import { openEtcdStore } from '@hangar/store/etcd';
 import type { Store } from '@hangar/store';
 import type { EtcdMaintenance } from '@hangar/store/etcd-maintenance';
 import { clusterNameLabel } from '../api/index.ts';
-import { credentialsOf, openMember } from '../etcd/connection.ts';
+import { credentialsOf, openMember, operatorCredentialsOf } from '../etcd/connection.ts';
 import type { Credentials, MemberAddress } from '../etcd/connection.ts';
 import { componentLabel, etcdClientPort, etcdMembers } from '../render/index.ts';
 
@@ -16,6 +17,8 @@ export interface EtcdOfPlane {
   /** Prefix of the names of all objects. */
   readonly name: string;
   readonly replicas: number;
+  /** The user of API servers can only read. */
+  readonly isFenced?: boolean | undefined;
 }
 
 export interface MemberAccessOptions {
@@ -39,7 +42,10 @@ export async function memberAccess(
   etcd: EtcdOfPlane,
   { client, apiReader, reach, signal }: MemberAccessOptions,
 ): Promise<MemberAccess | undefined> {
-  const credentials = await credentialsOf(etcd, client, signal);
+  const world = { clock: systemClock, random: systemRandom, signal };
+  const credentials = etcd.isFenced
+    ? await operatorCredentialsOf(etcd, client, world)
+    : await credentialsOf(etcd, client, signal);
   if (!credentials) return undefined;
   const byName = Array.from(etcdMembers(etcd, etcd.replicas), ([pod, host]) => ({ pod, host, serverName: host }));
   if (reach === 'service') return { credentials, members: byName };

@@ -15,7 +15,7 @@ import type {
   TargetName,
 } from '@hangar/backup-operator';
 import { isBeingDeleted } from '@hangar/runtime';
-import { annotations, HostedControlPlane, pausedAnnotation } from '../api/index.ts';
+import { annotations, HostedControlPlane, isFenced, pausedAnnotation, replicaHoldOf } from '../api/index.ts';
 import { Writes } from '../control-plane/writes.ts';
 import { readMembership } from '../etcd/membership.ts';
 import { etcdMembershipName, newestOf, planeOf, renderings as knownRenderings } from '../render/index.ts';
@@ -88,7 +88,7 @@ const keyOf = ({ namespace = '', name }: TargetName): PlaneKey => ({ namespace, 
 const quoted = ({ namespace, name }: PlaneKey): string =>
   `HostedControlPlane ${JSON.stringify(`${namespace}/${name}`)}`;
 
-function etcdSetOf(object: HostedControlPlane, renderings: Renderings): StatefulSet {
+export function etcdSetOf(object: HostedControlPlane, renderings: Renderings): StatefulSet {
   const version = object.metadata.annotations?.[annotations.rendering] ?? newestOf(renderings);
   const rendering = renderings.get(version);
   if (!rendering) throw notReady(object, `this operator does not support rendering ${version}`);
@@ -124,14 +124,15 @@ async function summarize(world: RestoreWorld, name: TargetName, signal: AbortSig
   return content;
 }
 
-const etcdOf = (object: HostedControlPlane): EtcdOfPlane => ({
+export const etcdOf = (object: HostedControlPlane): EtcdOfPlane => ({
   namespace: object.metadata.namespace!,
   name: planeNameOf(object),
   replicas: object.spec.etcd?.replicas ?? 3,
+  isFenced: isFenced(object),
 });
 
 /** Undefined: no member has an address yet. */
-async function contentOf(etcd: EtcdOfPlane, options: MemberAccessOptions): Promise<ContentSummary | undefined> {
+export async function contentOf(etcd: EtcdOfPlane, options: MemberAccessOptions): Promise<ContentSummary | undefined> {
   const access = await memberAccess(etcd, options);
   const [member] = access?.members ?? [];
   if (!access || !member) return undefined;
@@ -185,6 +186,7 @@ async function begin(world: RestoreWorld, object: HostedControlPlane, options: R
   const { signal, uid } = options;
   if (isBeingDeleted(object)) throw new TargetError('Refused', `${quoted(objectKey(object))} is being deleted`);
   if (object.metadata.annotations?.[pausedAnnotation] !== undefined) throw notReady(object, 'it is paused');
+  if (replicaHoldOf(object) !== undefined) throw notReady(object, 'it is a replica: a migration is in progress');
   if (object.metadata.annotations?.[annotations.rendering] === undefined)
     throw notReady(object, 'it is not reconciled yet');
   await requireStableMembers(world, object, signal);

@@ -7,11 +7,12 @@ import { find } from '@hangar/client';
 import type { Client, Reader } from '@hangar/client';
 import { StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { ConfigMap, PersistentVolumeClaim, Pod } from '@hangar/client/kinds/core-v1';
+import { systemRandom } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { EtcdMaintenance, Member } from '@hangar/store/etcd-maintenance';
 import { clusterNameLabel } from '../api/index.ts';
 import { componentLabel, etcdMembers, etcdMembershipName, etcdMembersMax, workloadName } from '../render/index.ts';
-import { credentialsOf, openMember, unlessUnavailable } from './connection.ts';
+import { credentialsOf, openMember, operatorCredentialsOf, unlessUnavailable } from './connection.ts';
 import type { Credentials, MemberAddress } from './connection.ts';
 import { peerUrlOf, readMembership } from './membership.ts';
 import type { Membership } from './membership.ts';
@@ -34,6 +35,8 @@ export interface EtcdTarget {
   /** The pod that a user requested to recover from. */
   readonly recoverFrom?: string | undefined;
   readonly space: SpaceSettings;
+  /** The user of API servers can only read. */
+  readonly isFenced?: boolean | undefined;
 }
 
 export interface SessionContext {
@@ -80,7 +83,10 @@ class Session implements EtcdSession {
     const set = await find(client, StatefulSet, { namespace, name }, { signal });
     const map = await find(client, ConfigMap, { namespace, name: etcdMembershipName(this.#target) }, { signal });
     const membership = map && readMembership(map);
-    const credentials = await credentialsOf(this.#target, client, signal);
+    const world = { clock: this.#clock, random: systemRandom, signal };
+    const credentials = this.#target.isFenced
+      ? await operatorCredentialsOf(this.#target, client, world)
+      : await credentialsOf(this.#target, client, signal);
     if (!set || !membership || !credentials) return undefined;
     await this.#open(membership, credentials);
     const quick = await this.#observe(set, membership);

@@ -6,7 +6,7 @@
 import { find } from '@hangar/client';
 import { Deployment } from '@hangar/client/kinds/apps-v1';
 import { Secret } from '@hangar/client/kinds/core-v1';
-import { replicaHoldOf } from '../../api/index.ts';
+import { isFenced } from '../../api/index.ts';
 import { isFault } from '../../fault.ts';
 import type { Fault } from '../../fault.ts';
 import { digestOf, textIn } from '../../pki/secrets.ts';
@@ -41,7 +41,7 @@ export async function apiServerDeployments(pass: Pass): Promise<Verdict | undefi
     return incomplete(pass, 'kube-apiserver', apiServer);
   }
   const controllerFiles = digestOf([sa.certificate, ca.trusted]);
-  const isReplica = replicaHoldOf(pass.hostedControlPlane) === 'controllers';
+  const isReplica = isFenced(pass.hostedControlPlane);
   const started = (all: readonly Rendered[]) => (isReplica ? withoutPods(all) : all);
   const [manager, scheduler] = [
     await component(pass, 'kube-controller-manager', started(rendering.controllerManager(plane, controllerFiles))),

@@ -2,7 +2,7 @@
 
 import type { StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { findCondition } from '@hangar/runtime';
-import { annotations } from '../../api/index.ts';
+import { annotations, isFenced } from '../../api/index.ts';
 import { alarmFault, inMebibytes } from '../../etcd/alarms.ts';
 import type { EtcdHealth } from '../../etcd/health.ts';
 import { quorumLossMessage } from '../../etcd/quorum-loss.ts';
@@ -66,6 +66,7 @@ function healthOf(pass: Pass, { isComplete }: MemberReport): EtcdHealth | 'pendi
     desired: plane.spec.etcd?.replicas ?? 3,
     recoverFrom: noted?.[annotations.recoverEtcd],
     space: spaceSettings({ ...plane, etcdCapacity: pass.etcdVolumeSize }),
+    isFenced: isFenced(hostedControlPlane),
   };
   const health = world.etcdCare.track({ namespace, name, uid }, target);
   const isSettled =
