@@ -13,6 +13,7 @@
  *   etcd/            takes care of etcd: its members, alarms and sizes
  *   backup/          exports of control planes, and the target of backups and restores
  *   restore/         restores in place and into new control planes
+ *   replica/         control planes that follow a tenant behind a fence, for migrations
  *   autoscaling/     the number of API servers follows their load
  *   operator.ts      the controller on one manager
  *   admission.ts     the validating webhook
@@ -34,6 +35,8 @@ export type { FrontDoorManagerOptions } from './front-door/manager.ts';
 export type { FrontDoorSettings } from './front-door/settings.ts';
 export { hostedTarget } from './backup/target.ts';
 export type { HostedTargetOptions } from './backup/target.ts';
+export { hostedReplicas, ReplicaError } from './replica/index.ts';
+export type { HostedReplica, HostedReplicasOptions, HostedReplicaState } from './replica/index.ts';
 export { hostedOperator } from './operator.ts';
 export type { HostedOperatorOptions } from './operator.ts';
 export { hostedBackupRules } from './rbac.ts';

@@ -32,25 +32,62 @@ export async function spoolSnapshot(
   const dispose = (): Promise<void> => rm(own, { recursive: true, force: true });
   try {
     const path = join(own, 'snapshot.db');
-    const written = await write(path, content, signal);
-    const { revision, entries, contentDigest } = await readSnapshotFile(path, { signal });
-    return {
-      path,
-      facts: { ...written, revision, entries, contentDigest },
-      read: () => readFile(path),
-      [Symbol.asyncDispose]: dispose,
-    };
+    return await verified(path, await write(path, content, signal), signal, dispose);
   } catch (error) {
     await dispose();
     throw asError(error);
   }
 }
 
-async function write(
-  path: string,
-  content: AsyncIterable<Uint8Array>,
+/**
+ * The same for a snapshot that `make` writes to the given path. It can use the folder of the path for temporary files.
+ */
+export async function spoolSnapshotFile(
+  make: (path: string) => Promise<unknown>,
+  folder: string,
   signal: AbortSignal,
-): Promise<Pick<SnapshotFacts, 'bytes' | 'sha256'>> {
+): Promise<SpooledSnapshot> {
+  const own = await mkdtemp(join(folder, 'hangar-snapshot-'));
+  const dispose = (): Promise<void> => rm(own, { recursive: true, force: true });
+  try {
+    const path = join(own, 'snapshot.db');
+    await make(path);
+    return await verified(path, await digestOf(path, signal), signal, dispose);
+  } catch (error) {
+    await dispose();
+    throw asError(error);
+  }
+}
+
+async function verified(
+  path: string,
+  written: Written,
+  signal: AbortSignal,
+  dispose: () => Promise<void>,
+): Promise<SpooledSnapshot> {
+  const { revision, entries, contentDigest } = await readSnapshotFile(path, { signal });
+  return {
+    path,
+    facts: { ...written, revision, entries, contentDigest },
+    read: () => readFile(path),
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+type Written = Pick<SnapshotFacts, 'bytes' | 'sha256'>;
+
+async function digestOf(path: string, signal: AbortSignal): Promise<Written> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of readFile(path)) {
+    signal.throwIfAborted();
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+async function write(path: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Written> {
   const hash = createHash('sha256');
   let bytes = 0;
   const file = await open(path, 'wx', 0o600);

@@ -9,7 +9,8 @@ import type { Fault } from '../fault.ts';
 import { missing, typeFault } from './authorities.ts';
 import { base64, quoted, textIn } from './secrets.ts';
 
-const publicKeyOf = (key: string): string =>
+/** PEM. */
+export const publicKeyOf = (key: string): string =>
   createPublicKey(createPrivateKey(key)).export({ type: 'spki', format: 'pem' }) as string;
 
 export async function newServiceAccountKey(): Promise<Record<string, string>> {

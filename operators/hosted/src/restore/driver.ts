@@ -33,7 +33,7 @@ export interface RestoreWorld extends ExportWorld {
   readonly apiReader: Reader;
   readonly clock: Clock;
   readonly writes: Pick<Writes, 'make'>;
-  readonly spools: Spools;
+  readonly spools: Pick<Spools, 'get' | 'drop'>;
   /** Image with the program `hangar`. */
   readonly image: string;
   /** Returns the rendered StatefulSet of etcd. */

@@ -109,7 +109,7 @@ function activate(state: RestoreState, seen: RestoreObservation): RestoreAction 
 }
 
 function check(state: RestoreState, seen: RestoreObservation): RestoreAction {
-  if (seen.isEqual === true) return { type: 'go', phase: 'Starting' };
+  if (seen.isEqual === true) return state.isReplica ? { type: 'complete' } : { type: 'go', phase: 'Starting' };
   if (seen.isEqual === false) return revert(state, 'the content of etcd differs from the backup');
   if (seen.isEtcdReady) return { type: 'compare' };
   if (seen.nowMs - Date.parse(state.since) > startLimitMs)

@@ -113,8 +113,7 @@ function restoreSteps(options: RestorePodOptions, etcd: Container): Container[] 
         `--initial-cluster=${cluster}`,
         `--initial-cluster-token=${namespace}-${name}-${state.uid}`,
         `--initial-advertise-peer-urls=https://${host}:2380`,
-        `--bump-revision=${state.bumpRevision}`,
-        '--mark-compacted',
+        ...(state.isReplica ? [] : [`--bump-revision=${state.bumpRevision}`, '--mark-compacted']),
       ],
     },
     hangar(options, 'verify', [

@@ -33,6 +33,8 @@ export interface RestoreState {
   readonly phase: RestorePhase;
   /** Whether the control plane was created by the restore. */
   readonly isNew: boolean;
+  /** The snapshot is that of a replica: its revisions stay, and the restore ends before API servers start. */
+  readonly isReplica?: boolean | undefined;
   /** Number of members of etcd. A change of the spec applies after the restore. */
   readonly members: number;
   readonly snapshot: {
