@@ -209,10 +209,14 @@ describe('create', () => {
 describe('create with nodes', () => {
   test('creates a dedicated control plane, whose deletion policy is that of the class', async () => {
     await using world = await openTestWorld();
-    const args = ['--mode', 'dedicated', '--kubernetes-version', '1.35.0', '--no-wait'];
+    const args = ['--mode', 'dedicated', '--kubernetes-version', '1.35.0', '--host', 'big.example', '--no-wait'];
     assert.equal((await world.run('create', 'big', ...args)).code, 0);
     const { spec } = await world.client.get(ControlPlane, { name: 'big' });
-    assert.deepEqual(spec, { mode: 'Dedicated', dedicated: { version: 'v1.35.0' } });
+    assert.deepEqual(spec, {
+      mode: 'Dedicated',
+      endpointPolicy: { hostname: 'big.example' },
+      dedicated: { version: 'v1.35.0' },
+    });
     const described = await world.run('describe', 'big');
     assert.match(described.out, /^Hosted: +<none>$/m);
     assert.doesNotMatch(described.out, /^Path:|^Tenant:/m);
@@ -225,7 +229,6 @@ describe('create with nodes', () => {
     [['--mode', 'hosted'], /virtual.*dedicated/],
     [['--mode', 'dedicated', '--kubernetes-version', 'new'], /not a version such as v1\.36\.4/],
     [['--mode', 'dedicated', '--nodes'], /--nodes and --mode dedicated cannot be used together/],
-    [['--mode', 'dedicated', '--host', 'a.example'], /--host and --mode dedicated cannot be used together/],
   ] as const) {
     test(`refuses ${args.join(' ')}`, async () => {
       await using world = await openTestWorld();

@@ -122,7 +122,7 @@ function checkMode(given: Given, isDedicated: boolean): void {
     if (version !== undefined) throw usage('--kubernetes-version requires --mode dedicated');
     return;
   }
-  for (const option of ['host', 'nodes', 'node-networks']) {
+  for (const option of ['nodes', 'node-networks']) {
     if (given.has(option)) throw usage(`--${option} and --mode dedicated cannot be used together`);
   }
   if (version !== undefined && !/^v?\d+\.\d+\.\d+/.test(version)) {

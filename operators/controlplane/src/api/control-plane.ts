@@ -62,8 +62,9 @@ export interface ControlPlaneSpec {
    */
   mode?: ControlPlaneMode;
   /**
-   * Reference to the ControlPlaneEndpoint with the addresses of the control plane. If unset, an endpoint is allocated. Not supported in
-   * mode Dedicated, where the address is that of the HostedControlPlane.
+   * Reference to the ControlPlaneEndpoint with the addresses of the control plane. If unset, an endpoint is allocated. In mode
+   * Dedicated, its addresses must have the same host and port and no path, must lead to the Service of the HostedControlPlane, and cannot
+   * change.
    */
   endpointRef?: NameReference;
   /** Defines how an endpoint is allocated. Defaults to the policy of the class, or else to the cluster path at the address of the platform. */
@@ -96,7 +97,8 @@ export interface EndpointPolicy {
    */
   provider?: string;
   /**
-   * Host name that serves the control plane, in addition to its cluster path.
+   * Host name that serves the control plane, in addition to its cluster path. In mode Dedicated, it is the host name at the Gateway of the
+   * class, or else at the front door.
    *
    * @maxLength 253
    * @pattern ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$
@@ -149,7 +151,8 @@ export interface ControlPlaneStatus {
   observedGeneration?: number;
   /**
    * Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway;
-   * NodesReachable while the port for nodes cannot be opened; HostedControlPlaneReady in mode Dedicated.
+   * NodesReachable while the port for nodes cannot be opened; HostedControlPlaneReady in mode Dedicated, and EndpointApplied while its
+   * address cannot change to the desired one.
    *
    * @listType map
    * @listMapKey type

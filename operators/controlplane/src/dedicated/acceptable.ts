@@ -20,13 +20,6 @@ export async function acceptableDedicated({ controlPlane, path, world, signal }:
       `invalid name "${name}": a control plane with mode Dedicated must have a DNS label of at most ${hostedNameLengthMax} characters as name`,
     );
   }
-  if (controlPlane.spec?.endpointRef || controlPlane.spec?.endpointPolicy) {
-    const field = controlPlane.spec.endpointRef ? 'spec.endpointRef' : 'spec.endpointPolicy';
-    return refused(
-      'EndpointNotSupported',
-      `${field} is not supported in mode Dedicated, where the address is that of the HostedControlPlane: remove it, and set the address in the template of spec.dedicated.parametersRef`,
-    );
-  }
   const tenant = await find(world.tenants.client, Tenant, { name: path }, { signal });
   if (tenant && isClaimedBy(tenant, controlPlane)) return modeChange('Virtual', 'Dedicated');
   if (await world.hosted.isServed(signal)) return undefined;

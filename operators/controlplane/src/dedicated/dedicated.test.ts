@@ -229,8 +229,7 @@ test('what only virtual control planes support is refused', async () => {
   the.platform.start();
   const typed = { apiGroup: 'example.com', kind: 'Thing', name: 'a' };
   const table: [string, ControlPlaneSpec, string][] = [
-    ['a', { ...dedicated, endpointRef: { name: 'e' } }, 'EndpointNotSupported'],
-    ['b', { ...dedicated, endpointPolicy: { hostname: 'b.example' } }, 'EndpointNotSupported'],
+    ['a', { ...dedicated, endpointPolicy: { provider: 'other' } }, 'EndpointNotSupported'],
     ['c', { ...dedicated, dedicated: { providerRef: typed } }, 'ProviderNotSupported'],
     ['d', { ...dedicated, dedicated: { parametersRef: typed } }, 'ParametersNotSupported'],
     ['e'.repeat(48), dedicated, 'InvalidName'],

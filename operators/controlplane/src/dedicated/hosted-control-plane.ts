@@ -21,6 +21,8 @@ export interface HostedSpec {
   version?: string;
   replicas?: number;
   controlPlaneEndpoint?: { readonly host: string; readonly port: number };
+  gateway?: { readonly namespace: string; readonly name: string; readonly host?: string };
+  frontDoor?: { readonly host?: string };
 }
 
 export interface HostedControlPlaneObject extends ApiObject {

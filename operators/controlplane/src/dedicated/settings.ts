@@ -6,6 +6,7 @@
 import type { ControlPlaneClass, ControlPlane, DedicatedSpec, TypedReference } from '../api/index.ts';
 import type { Verdict } from '../control-plane/world.ts';
 import { hostedGroup, HostedControlPlane, HostedControlPlaneTemplate } from './hosted-control-plane.ts';
+import type { Exposure } from './exposure.ts';
 import type { HostedSpec, HostedTemplateObject } from './hosted-control-plane.ts';
 
 /** Namespace of the templates that `parametersRef` names. */
@@ -60,18 +61,21 @@ export interface HostedInputs {
   readonly template?: HostedTemplateObject | undefined;
   /** Spec of the existing one. A default that changes later does not upgrade it. */
   readonly existing?: HostedSpec | undefined;
+  /** Absent: as the template says. */
+  readonly exposure?: Exposure | undefined;
   /** Of the platform. */
   readonly defaults: { readonly version: string; readonly replicas?: number | undefined };
 }
 
-export function wantedHosted({ settings, template, existing, defaults }: HostedInputs): WantedHosted {
-  const { metadata, spec } = template?.spec?.template ?? {};
+export function wantedHosted({ settings, template, existing, exposure, defaults }: HostedInputs): WantedHosted {
+  const { metadata, spec = {} } = template?.spec?.template ?? {};
+  const { gateway: _, frontDoor: __, ...unexposed } = spec as HostedSpec;
   const replicas = settings.replicas ?? defaults.replicas;
   return {
     labels: { ...metadata?.labels },
     annotations: { ...metadata?.annotations },
     spec: {
-      ...spec,
+      ...(exposure ? { ...unexposed, ...exposure } : spec),
       version: settings.version ?? existing?.version ?? defaults.version,
       ...(replicas === undefined ? {} : { replicas }),
     },

@@ -3,11 +3,13 @@
  * kubeconfig become those of the control plane. Fields that a user sets on it stay until the next change.
  */
 
+import { find } from '@hangar/client';
 import { asError, hasCode } from '@hangar/core';
 import { controllerReference, findCondition, isBeingDeleted, isControlledBy } from '@hangar/runtime';
-import { group, labels, labelValue } from '../api/index.ts';
+import { ControlPlaneEndpoint, group, labels, labelValue } from '../api/index.ts';
 import { digestOf } from '../control-plane/digest.ts';
 import type { Pass, Verdict } from '../control-plane/world.ts';
+import { settledExposure, wantedExposure } from './exposure.ts';
 import { HostedControlPlane, hostedServiceCidr, standaloneAnnotation } from './hosted-control-plane.ts';
 import type { HostedControlPlaneObject } from './hosted-control-plane.ts';
 import { hostedConfig, hostedPlane } from './hosted-plane.ts';
@@ -56,8 +58,37 @@ async function wantedOf(pass: Pass, existing: HostedControlPlaneObject | undefin
   const { parametersRef } = settings;
   const template = parametersRef && (await world.hosted.template(parametersRef.name, signal));
   if (parametersRef && !template) return templateMissing(parametersRef.name);
+  const wish = wantedExposure({ controlPlane, class: ofClass, endpoint: await endpointOf(pass) });
+  if ('type' in wish) return wish;
+  const { exposure, isImmutable } = settledExposure(wish, existing?.spec);
+  remarkExposure(pass, isImmutable);
+  // Without a wish, a new one is exposed as the template says.
+  const isGiven = existing !== undefined || Object.keys(exposure).length > 0;
   const defaults = { version: await world.dedicated.version(), replicas: world.dedicated.replicas };
-  return wantedHosted({ settings, template, existing: existing?.spec, defaults });
+  return wantedHosted({
+    settings,
+    template,
+    existing: existing?.spec,
+    exposure: isGiven ? exposure : undefined,
+    defaults,
+  });
+}
+
+async function endpointOf({ client, controlPlane, signal }: Pass): Promise<ControlPlaneEndpoint | undefined> {
+  const name = controlPlane.spec?.endpointRef?.name;
+  return name === undefined ? undefined : find(client, ControlPlaneEndpoint, { name }, { signal });
+}
+
+const endpointApplied = 'EndpointApplied';
+
+function remarkExposure({ remarks, withdrawn }: Pass, isImmutable: boolean): void {
+  if (!isImmutable) {
+    withdrawn.push(endpointApplied);
+    return;
+  }
+  const message =
+    'the address of an existing dedicated control plane cannot change, so it keeps the earlier one: revert spec.endpointRef, spec.endpointPolicy or spec.gateway of the class, or create another control plane';
+  remarks.push({ type: endpointApplied, status: false, reason: 'EndpointImmutable', message, isAwaited: true });
 }
 
 async function apply(pass: Pass, wanted: WantedHosted, digest: string): Promise<HostedControlPlaneObject | Verdict> {

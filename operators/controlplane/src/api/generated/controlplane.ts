@@ -71,7 +71,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   endpointRef: {
                     description:
-                      'Reference to the ControlPlaneEndpoint with the addresses of the control plane. If unset, an endpoint is allocated. Not supported in mode Dedicated, where the address is that of the HostedControlPlane.',
+                      'Reference to the ControlPlaneEndpoint with the addresses of the control plane. If unset, an endpoint is allocated. In mode Dedicated, its addresses must have the same host and port and no path, must lead to the Service of the HostedControlPlane, and cannot change.',
                     type: 'object',
                     required: ['name'],
                     properties: {
@@ -97,7 +97,8 @@ export const definition: CustomResourceDefinition = {
                         pattern: '^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$',
                       },
                       hostname: {
-                        description: 'Host name that serves the control plane, in addition to its cluster path.',
+                        description:
+                          'Host name that serves the control plane, in addition to its cluster path. In mode Dedicated, it is the host name at the Gateway of the class, or else at the front door.',
                         type: 'string',
                         maxLength: 253,
                         pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
@@ -464,7 +465,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   conditions: {
                     description:
-                      'Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway; NodesReachable while the port for nodes cannot be opened; HostedControlPlaneReady in mode Dedicated.',
+                      'Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway; NodesReachable while the port for nodes cannot be opened; HostedControlPlaneReady in mode Dedicated, and EndpointApplied while its address cannot change to the desired one.',
                     type: 'array',
                     items: {
                       type: 'object',

@@ -116,7 +116,7 @@ export async function hostedDouble(
       return;
     }
     if (holdBack?.test(name)) return;
-    const endpoint = { host: `${name}.${domain}`, port: 6443 };
+    const endpoint = spec?.controlPlaneEndpoint ?? { host: `${name}.${domain}`, port: 6443 };
     if (!finalizers.includes(finalizer) || !spec?.controlPlaneEndpoint) {
       const body = { metadata: { finalizers: [finalizer] }, spec: { controlPlaneEndpoint: endpoint } };
       await client.patch(HostedControlPlane, key, { type: 'merge', body });
