@@ -166,6 +166,15 @@ describe('base entries', () => {
     const write: Write = { type: 'put', key: `${prefix}namespaces/default`, value: bytes('x'), lease: lease.id };
     await assert.rejects(view.commit([write]), { code: 'InvalidRequest' });
   });
+
+  test('they cannot have restored revisions, because version 1 marks their first change', async () => {
+    const { view } = await tenant();
+    const restored = { createRevision: 1 as Revision, modRevision: 1 as Revision, version: 3 };
+    const write: Write = { type: 'put', key: `${prefix}namespaces/default`, value: bytes('x'), restored };
+    await assert.rejects(view.commit([write]), { code: 'InvalidRequest' });
+    await view.commit([{ ...write, key: `${prefix}namespaces/new` }]);
+    assert.equal((await view.get(`${prefix}namespaces/new`)).entry?.version, 3);
+  });
 });
 
 describe('the bounds of a view', () => {

@@ -8,7 +8,8 @@
  *   change of a base entry makes an own entry, whose version and createRevision start there.
  * - A transaction that touches base keys reads their state, then commits with that state as its condition, and retries if the state has
  *   changed; any other transaction passes through unchanged.
- * - Not offered: leases on base keys (an expiry would bring the base entry back).
+ * - Not offered: leases on base keys (an expiry would bring the base entry back), and restored puts on them (version 1 marks the first
+ *   change of a base entry).
  */
 
 import type {

@@ -69,6 +69,7 @@ export function rewrite({ writes, states, layout }: RewriteInput): { raw: Write[
       if (!state.own) add({ type: 'check', key: tombstoneKey, expected: state.tombstone?.modRevision ?? absent });
     } else if (write.type === 'put') {
       if (write.lease !== undefined) throw new StoreError('InvalidRequest', 'a base entry cannot have a lease');
+      if (write.restored) throw new StoreError('InvalidRequest', 'a base entry cannot have restored revisions');
       add({ ...write, expected });
       if (state.tombstone) {
         add({ type: 'delete', key: tombstoneKey, expected: state.tombstone.modRevision });
