@@ -7,7 +7,13 @@ export function describeWrite(write: Write): string {
   if (write.type === 'deleteRange') return `deleteRange ${describeRange(write.range)}`;
   const condition = write.expected === undefined ? '' : ` if ${write.expected}`;
   const lease = write.type === 'put' && write.lease !== undefined ? ` lease ${write.lease}` : '';
-  return `${write.type} ${write.key}${condition}${lease}`;
+  return `${write.type} ${write.key}${condition}${lease}${write.type === 'put' ? describeRestored(write) : ''}`;
+}
+
+function describeRestored({ restored, revisionMin }: Write & { type: 'put' }): string {
+  const skip = revisionMin === undefined ? '' : ` from ${revisionMin}`;
+  if (!restored) return skip;
+  return `${skip} restored ${restored.createRevision}/${restored.modRevision}/${restored.version}`;
 }
 
 export function describeRange(range: KeyRange): string {

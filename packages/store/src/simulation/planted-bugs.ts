@@ -9,6 +9,7 @@ import type { OpenJournal } from '../drivers/memory/memory-store.ts';
 import { lostRename, lostSync } from './planted-bugs/disks.ts';
 import {
   earlyAnswers,
+  forgottenRestores,
   lastingRefusal,
   refusedButWritten,
   swallowedErrors,
@@ -57,6 +58,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   { name: 'write-error-swallowed', openJournal: swallowedErrors },
   { name: 'refused-but-written', openJournal: refusedButWritten },
   { name: 'full-disk-for-ever', openJournal: lastingRefusal },
+  { name: 'restored-revision-lost-in-a-restart', openJournal: forgottenRestores },
   { name: 'stale-read', store: staleReads },
   { name: 'write-happens-twice', store: repeatedWrites },
   { name: 'lease-never-ends', clock: noLongTimers },

@@ -8,6 +8,7 @@ import type { Client } from './clients/client.ts';
 import { compactor } from './clients/compactor.ts';
 import { leaseUser } from './clients/lease-user.ts';
 import { reader } from './clients/reader.ts';
+import { restorer } from './clients/restorer.ts';
 import { watcher } from './clients/watcher.ts';
 import type { Drain, WatcherMemory } from './clients/watcher.ts';
 import { writer } from './clients/writer.ts';
@@ -84,6 +85,7 @@ export function populate({ sessions, memories, profile, random, drain }: Populat
   }
   const compacting = { compactor: (one: Client) => compactor(one, audited) };
   start(compacting.compactor, profile.compactors, sessions[0]!);
+  if (profile.restorers > 0) for (const session of sessions) start(restorer, profile.restorers, session);
   const everyone = [...busy, ...following, ...auditing];
   const failed = Promise.race(everyone.map((running) => running.then(() => new Promise<never>(() => {}))));
   failed.catch(() => {});

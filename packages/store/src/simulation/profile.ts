@@ -15,6 +15,7 @@ export interface Profile {
   readonly readers: number;
   readonly watchers: number;
   readonly leaseUsers: number;
+  readonly restorers: number;
   /** For the whole store: two of them conflict with each other. */
   readonly compactors: number;
   readonly keys: number;
@@ -54,7 +55,14 @@ export function drawProfile(random: Random): Profile {
     // Never so short that the auditors, which read at once, could miss the expiry of a lease.
     history: { ageMs: pick(random, [200, 1_000, 1_000_000]), revisionsMax: pick(random, [250, 1_000_000]) },
     steps: stepsOf(random),
+    restorers: restorersOf(random),
   };
+}
+
+/** Drawn last and between these bounds, so that the known seeds in `simulation.test.ts` keep their worlds. */
+function restorersOf(random: Random): number {
+  const drawn = random.fraction();
+  return drawn > 0.2 && drawn < 0.6 ? 1 : 0;
 }
 
 /** Without separate draws for `previous` and `batch`, so that known seeds keep their worlds. */

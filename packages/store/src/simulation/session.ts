@@ -28,7 +28,7 @@ import { signedValue } from './values.ts';
 
 /** A write whose value is made when its transaction has a number. */
 export type Draft =
-  | { type: 'put'; key: string; expected?: Revision; lease?: LeaseId; paddingBytes: number }
+  | (Omit<Write & { type: 'put' }, 'value'> & { paddingBytes: number })
   | Exclude<Write, { type: 'put' }>;
 
 export interface SessionOptions {

@@ -37,9 +37,9 @@ export class Claims {
     this.#findings.check(() => this.#claim(commit, revision, moment));
   }
 
-  /** Records an entry that a client saw in a universe. */
-  witness(entry: Entry, universe: Universe, moment: Moment): void {
-    this.#findings.check(() => this.#witness(entry, universe, moment));
+  /** Records an entry that a client saw in a universe, and the revision of the event that brought it. */
+  witness(entry: Entry, universe: Universe, seen: { moment: Moment; revision?: Revision }): void {
+    this.#findings.check(() => this.#witness(entry, universe, seen));
   }
 
   #claim(commit: CommitRecord, revision: Revision, moment: Moment): void {
@@ -67,7 +67,7 @@ export class Claims {
     this.#evidence.set(commit, { revision, moment });
   }
 
-  #witness(entry: Entry, universe: Universe, moment: Moment): void {
+  #witness(entry: Entry, universe: Universe, { moment, revision }: { moment: Moment; revision?: Revision }): void {
     const signature = signatureOf(entry.value);
     const commit = signature && this.#commits[signature.commit];
     const write = signature && commit?.writes[signature.place];
@@ -82,7 +82,14 @@ export class Claims {
     if (write?.type !== 'put' || write.key !== entry.key || Buffer.compare(write.value, entry.value) !== 0) {
       throw new Violation('invented', moment.line, `#${commit.id} did not write this under ${entry.key}`);
     }
-    this.#claim(commit, entry.modRevision, moment);
+    const { restored } = write;
+    if (restored && restored.modRevision !== entry.modRevision) {
+      const what = `restored ${entry.key} at ${restored.modRevision}, not at ${entry.modRevision}`;
+      throw new Violation('durable', moment.line, `#${commit.id} ${what}`);
+    }
+    // A restored entry does not have the revision of its transaction.
+    const claimed = restored ? revision : entry.modRevision;
+    if (claimed !== undefined) this.#claim(commit, claimed, moment);
   }
 }
 
@@ -100,17 +107,18 @@ export function gatherClaims(recorder: Recorder): Claims {
   }
   for (const { outcome, responded, universe } of recorder.commits) {
     if (outcome.type !== 'answered' || outcome.result.committed) continue;
-    for (const { entry } of outcome.result.conflicts) if (entry) claims.witness(entry, universe, responded!);
+    for (const { entry } of outcome.result.conflicts)
+      if (entry) claims.witness(entry, universe, { moment: responded! });
   }
   for (const { answer, options, universe, responded } of recorder.reads) {
     if (!answer || !('entries' in answer) || options.keysOnly) continue;
-    for (const entry of answer.entries) claims.witness(entry, universe, responded!);
+    for (const entry of answer.entries) claims.witness(entry, universe, { moment: responded! });
   }
   for (const { deliveries, universe } of recorder.watches) {
     for (const { batch, moment } of deliveries) {
       for (const event of batch.events) {
-        if (event.type === 'put') claims.witness(event.entry, universe, moment);
-        if (event.previous) claims.witness(event.previous, universe, moment);
+        if (event.type === 'put') claims.witness(event.entry, universe, { moment, revision: batch.revision });
+        if (event.previous) claims.witness(event.previous, universe, { moment });
       }
     }
   }

@@ -102,14 +102,12 @@ export class Timeline {
     const previous = this.at(write.key, stateOf);
     // The first change of a base entry creates an own entry, which begins there.
     const replaced = previous && !this.isBase(previous) ? previous : undefined;
-    const entry: Entry = {
-      key: write.key,
-      value: write.value,
+    const revisions = write.restored ?? {
       createRevision: replaced?.createRevision ?? revision,
       modRevision: revision,
       version: (replaced?.version ?? 0) + 1,
-      lease: write.lease,
     };
+    const entry: Entry = { key: write.key, value: write.value, ...revisions, lease: write.lease };
     return { key: write.key, entry, previous };
   }
 

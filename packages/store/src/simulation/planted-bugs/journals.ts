@@ -68,3 +68,11 @@ export const refusedButWritten = journalWith((journal) => (group) => {
     throw new StoreError('StorageFull', 'no space left, it seems', { cause: error });
   });
 });
+
+/** Restored entries have the revision of their transaction after a restart. */
+export const forgottenRestores: OpenJournal = (disk, directory, replay) =>
+  Journal.open(disk, directory, (group) => replay(group.map(withoutRestored)));
+
+function withoutRestored(mutation: Mutation): Mutation {
+  return mutation.type === 'append' ? { type: 'append', row: { ...mutation.row, modRevision: undefined } } : mutation;
+}
