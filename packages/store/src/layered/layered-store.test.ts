@@ -210,3 +210,22 @@ function brief(event: StoreEvent): [string, string, string | undefined] {
   const key = event.type === 'put' ? event.entry.key : event.key;
   return [event.type, key.slice(prefix.length), event.previous && text(event.previous.value)];
 }
+
+test('a copy of a base entry with its revisions changes nothing, and later changes continue its version', async () => {
+  const { store, view, baseRevision } = await tenant();
+  const key = `${prefix}namespaces/default`;
+  const before = (await view.range(prefixRange(prefix))).entries;
+  const watch = view.watch({ prefix: `${prefix}namespaces/`, previous: true });
+  const restored = { createRevision: baseRevision, modRevision: baseRevision, version: 1 };
+  await store.commit([{ type: 'put', key, value: bytes('base namespaces/default'), expected: absent, restored }]);
+  assert.deepEqual((await view.range(prefixRange(prefix))).entries, before);
+  const { revision } = await view.commit([put('namespaces/default', 'changed', baseRevision)]);
+  const { entry } = await view.get(key);
+  assert.deepEqual([entry!.createRevision, entry!.modRevision, entry!.version], [baseRevision, revision, 2]);
+  const batch = await watch.next();
+  assert.equal(batch!.revision, revision, 'the copy is no event');
+  assert.equal(text(batch!.events[0]!.previous!.value), 'base namespaces/default');
+  watch.close();
+  assert.equal((await view.commit([{ type: 'delete', key }])).committed, true);
+  assert.equal((await view.get(key)).entry, undefined);
+});

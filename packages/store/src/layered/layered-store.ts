@@ -8,8 +8,9 @@
  *   change of a base entry makes an own entry, whose version and createRevision start there.
  * - A transaction that touches base keys reads their state, then commits with that state as its condition, and retries if the state has
  *   changed; any other transaction passes through unchanged.
- * - Not offered: leases on base keys (an expiry would bring the base entry back), and restored puts on them (version 1 marks the first
- *   change of a base entry).
+ * - A copy of a base entry with its revisions (`restored`), written to the range below the view, changes nothing. Later changes of the key
+ *   continue its version and keep its createRevision, as in a store without a base.
+ * - Not offered: leases on base keys (an expiry would bring the base entry back), and restored puts on them through the view.
  */
 
 import type {
@@ -102,6 +103,8 @@ class LayeredStore implements Store {
       layout: this.#layout,
       fence: options.fence,
       baseEntry: (relative) => this.#baseEntry(relative),
+      isCopyOfBase: ({ key, modRevision, version }) =>
+        modRevision === this.#baseRevision && version === 1 && this.#base.has(this.#layout.relative(key)),
       queueLengthMax: options.watchQueueLengthMax,
     });
   }

@@ -10,6 +10,8 @@ export interface ViewEventsOptions {
   readonly fence: Fence | undefined;
   /** The previous entry for events that replace a base entry; undefined if previous entries are not requested. */
   baseEntry(key: string): Entry | undefined;
+  /** Reports whether the entry is a copy of its base entry, with the same revisions: writing it changes nothing in the view. */
+  isCopyOfBase(entry: Entry): boolean;
 }
 
 export class ViewEvents {
@@ -32,7 +34,7 @@ export class ViewEvents {
 
   /** Given all events of one revision in the tenant's range, returns the view's events of wanted keys. */
   translated(events: readonly StoreEvent[], isWanted: (key: string) => boolean): StoreEvent[] {
-    const { layout, baseEntry } = this.#options;
+    const { layout, baseEntry, isCopyOfBase } = this.#options;
     const hidden = new Set<string>();
     const unhidden = new Set<string>();
     const own: StoreEvent[] = [];
@@ -45,7 +47,7 @@ export class ViewEvents {
     for (const event of own) {
       const key = this.keyOf(event);
       hidden.delete(key); // an own entry was deleted together with its base entry: one event
-      if (!isWanted(key)) continue;
+      if (!isWanted(key) || (event.type === 'put' && isCopyOfBase(event.entry))) continue;
       const first = event.type === 'put' && event.entry.version === 1 && !unhidden.has(key);
       const previous = event.previous ?? (first && key !== layout.prefix ? baseEntry(key) : undefined);
       translated.push(previous ? { ...event, previous } : event);

@@ -17,6 +17,7 @@ export interface ViewWatchesOptions {
   readonly layout: Layout;
   readonly fence: Fence | undefined;
   baseEntry(relative: string): Entry | undefined;
+  isCopyOfBase(entry: Entry): boolean;
   readonly queueLengthMax: number | undefined;
 }
 
@@ -32,10 +33,10 @@ export class ViewWatches {
   constructor(options: ViewWatchesOptions) {
     this.#options = options;
     this.queueLengthMax = options.queueLengthMax ?? 1024;
-    const { layout, fence, baseEntry } = options;
+    const { layout, fence, baseEntry, isCopyOfBase } = options;
     this.#events = {
-      plain: new ViewEvents({ layout, fence, baseEntry: () => undefined }),
-      previous: new ViewEvents({ layout, fence, baseEntry: (key) => baseEntry(layout.relative(key)) }),
+      plain: new ViewEvents({ layout, fence, baseEntry: () => undefined, isCopyOfBase }),
+      previous: new ViewEvents({ layout, fence, baseEntry: (key) => baseEntry(layout.relative(key)), isCopyOfBase }),
     };
   }
 
