@@ -11,6 +11,9 @@
  *     /registry/staged/<path>/…                 the entries that it has staged; outside of all tenant ranges
  */
 
+import { prefixRange } from '@hangar/store';
+import type { KeyRange } from '@hangar/store';
+
 /** Path of the management plane. It is a control plane like the others, but not a tenant. */
 export const rootPath = 'root';
 
@@ -39,6 +42,15 @@ export const importKey = (prefix: string): string => `${prefix}.hangar/importing
 
 /** Marks a deleted tenant whose data is retained, with the time of deletion. */
 export const retainedKey = (prefix: string): string => `${prefix}.hangar/retained`;
+
+/** Marks a tenant that receives data from a dedicated control plane, with the ID of the migration. */
+export const receivingKey = (prefix: string): string => `${prefix}.hangar/receiving`;
+
+/** Position of the received data. */
+export const receivedKey = (prefix: string): string => `${prefix}.hangar/received`;
+
+/** Internal data of the server about the tenant. */
+export const internalRange = (prefix: string): KeyRange => prefixRange(`${prefix}.hangar/`);
 
 /** Holds the path of the tenant that owns the host name. */
 export const hostClaimKey = (storePrefix: string, host: string): string => `${storePrefix}/hangar/hosts/${host}`;

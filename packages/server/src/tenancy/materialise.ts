@@ -14,7 +14,7 @@
 
 import { badRequest, conflict, staleObject } from '@hangar/api';
 import { absent, everything, hiddenName } from '@hangar/store';
-import type { Base, Entry, Revision, Store, Write } from '@hangar/store';
+import type { Base, Entry, RestoredRevisions, Revision, Store, Write } from '@hangar/store';
 import type { Answer } from '../http/message.ts';
 import { entryAnswer, wantedBy } from '../objects/answers.ts';
 import { unconditionalAttemptsMax } from '../limits.ts';
@@ -23,7 +23,7 @@ import { groupResource } from '../verbs/call.ts';
 import type { Call } from '../verbs/call.ts';
 import { restoring } from './backup/replacement.ts';
 import { baseOfTenant } from './base/of-tenant.ts';
-import { decodeIdentity, encodeIdentity, withoutHistory } from './identity.ts';
+import { baseRevisionOf, decodeIdentity, encodeIdentity, withoutHistory } from './identity.ts';
 import { tenantKeys } from './keys/keys.ts';
 import { insistOnLocal } from './hold/refusals.ts';
 import { askedTenant } from './kind/asked-tenant.ts';
@@ -79,14 +79,23 @@ async function commitMarked({ plane, resource }: Call, entry: Entry, writes: Wri
   return { ...entry, value, modRevision: result.revision, version: entry.version + 1 };
 }
 
-/** Returns false if the tenant was replaced or destroyed meanwhile. */
-async function writeBase(world: TenantWorld, asked: AskedTenant): Promise<boolean> {
+/**
+ * Copies the base objects of a tenant into its range with their own revisions: the tenant shows the same as before, and clients notice
+ * nothing. Returns false if the tenant was replaced, held or destroyed meanwhile. Rejects with `Unsupported` if the store cannot restore
+ * revisions.
+ */
+export const copyBase = (world: TenantWorld, asked: AskedTenant): Promise<boolean> =>
+  writeBase(world, asked, baseRevisionOf(asked.identity));
+
+/** `revision`: of the entries; absent: that of their transaction. Returns false if the tenant was replaced or destroyed meanwhile. */
+async function writeBase(world: TenantWorld, asked: AskedTenant, revision?: Revision): Promise<boolean> {
   const { path, prefix, identity } = asked;
   const { value, modRevision, key } = identity;
   const { store, clock, random } = world;
   const keys = await tenantKeys({ store, prefix, path, identityRevision: modRevision, clock, random });
   const base = await baseOfTenant(world, { path, identity: decodeIdentity(value), keys });
-  const range = { store, prefix, fence: { key, revision: modRevision } };
+  const restored = revision === undefined ? {} : { restored: restoredAt(revision) };
+  const range = { store, prefix, fence: { key, revision: modRevision }, ...restored };
   for (const batch of batches(base)) if (!(await writeMissing(range, batch))) return false;
   return true;
 }
@@ -95,7 +104,15 @@ interface TenantRange {
   readonly store: Store;
   readonly prefix: string;
   readonly fence: { readonly key: string; readonly revision: Revision };
+  /** Revisions of the entries; absent: those of their transaction. */
+  readonly restored?: RestoredRevisions;
 }
+
+const restoredAt = (revision: Revision): RestoredRevisions => ({
+  createRevision: revision,
+  modRevision: revision,
+  version: 1,
+});
 
 /** Yields relative keys and values in batches that fit into one transaction. */
 function* batches(base: Base): Generator<Map<string, Uint8Array>> {
@@ -114,10 +131,11 @@ function* batches(base: Base): Generator<Map<string, Uint8Array>> {
 }
 
 /** Terminates: each failed attempt removes at least one entry from the batch. */
-async function writeMissing({ store, prefix, fence }: TenantRange, batch: Map<string, Uint8Array>): Promise<boolean> {
+async function writeMissing(range: TenantRange, batch: Map<string, Uint8Array>): Promise<boolean> {
+  const { store, prefix, fence, restored } = range;
   while (batch.size > 0) {
     const writes = Array.from(batch, ([key, value]): Write[] => [
-      { type: 'put', key: `${prefix}${key}`, value, expected: absent },
+      { type: 'put', key: `${prefix}${key}`, value, expected: absent, ...(restored && { restored }) },
       { type: 'check', key: `${prefix}${hiddenName}${key}`, expected: absent },
     ]);
     const result = await store.commit([...writes.flat(), { type: 'check', key: fence.key, expected: fence.revision }]);

@@ -30,7 +30,8 @@ async function send(chunks: AsyncGenerator<Uint8Array, void, void>, taker: Taker
 
 const breakOff = (sink: Sink): void => (sink.abort ?? sink.end).call(sink);
 
-class Taker {
+/** Writes chunks to a sink as fast as its client reads. */
+export class Taker {
   readonly sink: Sink;
   readonly #clock: Clock;
   #isGone = false;

@@ -47,7 +47,8 @@ export async function commitTransition(
             ...((await besides?.(asked)) ?? []),
           ]
         : [{ type: 'check', key, expected: modRevision }];
-    const committed = await commitServing(call, asked.entry, servingOf(world, identity), writes);
+    const status = { serving: servingOf(world, identity), ...(identity.isMaterialised && { isMaterialised: true }) };
+    const committed = await commitStatus(call, asked.entry, status, writes);
     // Undefined: the tenant changed meanwhile.
     if (!committed) continue;
     return { ...committed, identity, revision: transition.type === 'Change' ? committed.revision : modRevision };
@@ -63,14 +64,14 @@ function servingOf({ clock }: TenantWorld, { heldBy, remote }: TenantIdentity): 
   };
 }
 
-async function commitServing(
+async function commitStatus(
   { plane, resource }: Call,
   entry: Entry,
-  serving: TenantServing,
+  status: object,
   writes: readonly Write[],
 ): Promise<{ readonly entry: Entry; readonly revision: Revision } | undefined> {
   const object = resource.stored.object(entry);
-  object['status'] = { ...(object['status'] as object), serving };
+  object['status'] = { ...(object['status'] as object), ...status };
   const value = resource.stored.encode(object);
   const result = await plane.store.commit([
     { type: 'put', key: entry.key, value, expected: entry.modRevision },

@@ -10,6 +10,8 @@ import { holdOperation, releaseOperation, remoteOperation } from '../hold/operat
 import { materialiseOperation } from '../materialise.ts';
 import { FeedStreams } from '../feed/index.ts';
 import { keysOperation } from './keys.ts';
+import { ReplicaReceiver } from '../replica/receiver.ts';
+import { ReplicaSource } from '../replica/source.ts';
 import { everyTenant } from '../route.ts';
 import type { Tenant } from '../tenant.ts';
 import { everyUsageOperation } from '../usage/every-usage.ts';
@@ -35,11 +37,17 @@ export const operations = (
   keys: { create: keysOperation(world) },
   kubeconfig: { create: kubeconfigOperation(world) },
   materialise: { create: materialiseOperation(world) },
+  replica: replicaOf(world, closed),
   release: { create: releaseOperation(world) },
   remote: { create: remoteOperation(world) },
   restore: { create: restoreOperation(world) },
   usage: { get: usageOf(world, tenants) },
 });
+
+function replicaOf(world: TenantWorld, closed: AbortSignal): NonNullable<Resource['operations']>[string] {
+  const [source, receiver] = [new ReplicaSource(world, closed), new ReplicaReceiver(world)];
+  return { get: (call) => source.get(call), create: (call) => receiver.create(call) };
+}
 
 /** `tenants/demo/usage`, and for all tenants `tenants/STAR/usage`, where STAR is `*`. */
 function usageOf(world: TenantWorld, tenants: () => Iterable<Tenant>): (call: Call) => Promise<Answer> {
