@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { once } from 'node:events';
 import { before, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { hasCode, systemClock, systemRandom } from '@hangar/core';
@@ -69,7 +72,7 @@ async function receiver(context: TestContext) {
       signal: ending.signal,
       ...change,
     });
-  return { volume, received, send };
+  return { volume, port, received, send };
 }
 
 test('a snapshot is stored completely, then the receiver stops', async (context) => {
@@ -105,4 +108,20 @@ test('a client of another authority is refused', async (context) => {
 test('a receiver with another name is refused', async (context) => {
   const { send } = await receiver(context);
   await assert.rejects(send({ serverName: 'member-1.etcd' }), (error) => hasCode(error, 'Interrupted'));
+});
+
+test('a connection that is reset after the response does not fail the receiver', async (context) => {
+  const { volume, port, received } = await receiver(context);
+  const { ca, cert, key } = client!;
+  const tcp = createConnection({ host: '127.0.0.1', port });
+  const socket = connect({ socket: tcp, ca, cert, key, servername: 'member-0.etcd' });
+  socket.on('error', () => {});
+  await once(socket, 'secureConnect');
+  socket.write(`${JSON.stringify(head)}\n`);
+  socket.write(bytes);
+  const [response] = (await once(socket, 'data')) as [Buffer];
+  assert.equal(response.toString(), '{"received":true}\n');
+  tcp.resetAndDestroy();
+  await received;
+  assert.ok((await readFile(snapshotPath(volume))).equals(bytes));
 });

@@ -97,7 +97,8 @@ async function receiveOn(socket: TLSSocket, volume: MemberVolume): Promise<boole
     throw error;
   }
   answer(socket, { received: true });
-  if (!socket.closed) await once(socket, 'close');
+  // The sender may reset the connection after the response: the volume has the snapshot nevertheless.
+  if (!socket.closed) await once(socket, 'close').catch(() => {});
   return true;
 }
 
