@@ -10,7 +10,8 @@ import { release } from '@hangar/api';
 import type { BackupTarget } from '@hangar/backup-operator';
 import type { Client } from '@hangar/client';
 import type { DedicatedPlatform } from '@hangar/controlplane-operator';
-import { hostedTarget } from '@hangar/hosted-operator';
+import { hostedReplicas, hostedTarget } from '@hangar/hosted-operator';
+import type { FrontDoorSettings } from '@hangar/hosted-operator';
 import type { ServiceWorld } from '../service-world.ts';
 import type { SupervisedService } from '../supervise.ts';
 import { hostedOperatorService } from './hosted-operator.ts';
@@ -37,7 +38,11 @@ export interface HostedServices {
   readonly installed: Promise<void>;
   /** Hosted control planes as a target of backups. */
   readonly backupTargets: (management: Client) => Promise<readonly BackupTarget[]>;
+  /** Hosted control planes as the dedicated side of migrations. Called once: it owns a folder. */
+  readonly replicas: (management: Client) => Promise<Replicas>;
 }
+
+type Replicas = ReturnType<typeof hostedReplicas>;
 
 /** Dedicated control planes that set no version run the newest one of this machine, with one API server: there is one node. */
 export const dedicatedDefaults = ({ programs }: Pick<HostedSettings, 'programs'>): Partial<DedicatedPlatform> => ({
@@ -69,6 +74,7 @@ export function hostedServices(
     ],
     installed: installed.promise,
     backupTargets: (management) => hostedTargets(management, folder),
+    replicas: (management) => replicasOf(management, folder, operator.frontDoor),
   };
 }
 
@@ -76,4 +82,10 @@ async function hostedTargets(management: Client, folder: string): Promise<readon
   const scratchFolder = join(folder, 'snapshots');
   await mkdir(scratchFolder, { recursive: true, mode: 0o700 });
   return [hostedTarget({ client: management, reach: 'endpoint', scratchFolder, image: ownImage })];
+}
+
+async function replicasOf(client: Client, folder: string, frontDoor: FrontDoorSettings | undefined): Promise<Replicas> {
+  const scratchFolder = join(folder, 'seeds');
+  await mkdir(scratchFolder, { recursive: true, mode: 0o700 });
+  return hostedReplicas({ client, reach: 'endpoint', scratchFolder, image: ownImage, frontDoor });
 }
