@@ -31,7 +31,16 @@ test('a snapshot has the revision and the networks of the tenant, and is removed
   assert.deepEqual([file.facts.revision, file.facts.entries, serviceCidrs], [7, 3, ['10.0.0.0/24']]);
   assert.equal(files.get('u1')?.file, file);
   await files.drop('u1');
-  assert.deepEqual([files.get('u1'), await readdir(place.folder)], [undefined, []]);
+  assert.deepEqual([files.get('u1'), await readdir(join(place.folder, 'replicas'))], [undefined, []]);
+});
+
+test('files of an earlier process are removed', async () => {
+  await using place = await temporaryFolder();
+  await new SnapshotFiles(place.folder).write('u1', () => frames(complete), signal);
+  const files = new SnapshotFiles(place.folder);
+  assert.equal(files.get('u1'), undefined);
+  await files.write('u2', () => frames(complete), signal);
+  assert.equal((await readdir(join(place.folder, 'replicas'))).length, 1);
 });
 
 test('a tenant that a kube-apiserver could not start on is refused', async () => {
@@ -48,7 +57,7 @@ test('a tenant that a kube-apiserver could not start on is refused', async () =>
       { code: 'Refused', message },
     );
   }
-  assert.deepEqual(await readdir(place.folder), []);
+  assert.deepEqual(await readdir(join(place.folder, 'replicas')), []);
 });
 
 test('the number of files is limited', async () => {

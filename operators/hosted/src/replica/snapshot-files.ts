@@ -3,6 +3,8 @@
  * restarts before has lost its file, and begins with a new snapshot.
  */
 
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ReplicaFrame } from '@hangar/store';
 import { writeSnapshotFile } from '@hangar/store/etcd-snapshot';
 import { spoolSnapshotFile } from '../backup/spool.ts';
@@ -27,9 +29,11 @@ export class SnapshotFiles {
   /** By the UID of the restore. */
   readonly #files = new Map<string, TenantSnapshot>();
   #writing = 0;
+  #cleared: Promise<unknown> | undefined;
 
+  /** `folder`: for temporary files of one process. Files of an earlier one are removed. */
   constructor(folder: string) {
-    this.#folder = folder;
+    this.#folder = join(folder, 'replicas');
   }
 
   get(uid: string): TenantSnapshot | undefined {
@@ -51,6 +55,7 @@ export class SnapshotFiles {
     }
     this.#writing++;
     try {
+      await (this.#cleared ??= emptied(this.#folder));
       const seen = new Map<string, Uint8Array>();
       const make = (path: string) => writeSnapshotFile(path, noted(frames(), seen), { prefix: registryPrefix, signal });
       const file = await spoolSnapshotFile(make, this.#folder, signal);
@@ -73,6 +78,11 @@ export class SnapshotFiles {
     this.#files.delete(uid);
     await snapshot?.file[Symbol.asyncDispose]();
   }
+}
+
+async function emptied(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
 /** Remembers the values that decide on the settings of API servers. */
