@@ -3,7 +3,7 @@
  * has crashed; it can be lost, its answer can be lost, and it can take effect twice.
  */
 
-import { chance, CodedError, orAborted, sleep } from '@hangar/core';
+import { attempted, chance, CodedError, orAborted, sleep } from '@hangar/core';
 import type { Random } from '@hangar/core';
 import type { Scheduler } from '@hangar/core/simulation';
 
@@ -26,6 +26,8 @@ export class Link {
   quality: LinkQuality;
   readonly cut = new Set<Peer>();
   isDead = false;
+  /** Calls take effect at once: for tests with a real clock. */
+  isDirect = false;
 
   constructor(
     scheduler: Scheduler,
@@ -40,6 +42,7 @@ export class Link {
 
   call<T>(peer: Peer, signal: AbortSignal | undefined, effect: () => T): Promise<T> {
     if (this.isDead) return new Promise(() => {});
+    if (this.isDirect) return attempted(effect);
     return orAborted(this.#transmitted(peer, effect), signal);
   }
 

@@ -64,9 +64,6 @@ export const plantedBugs: readonly PlantedBug[] = [
         : nextAction(observed),
   }),
   bug('attempts-follow-at-once', { timings: { ...defaultTimings, settleMs: 100 } }),
-  bug('undone-at-any-time', {
-    decide: (observed) => nextAction({ ...observed, timings: { ...observed.timings, passMsMax: Infinity } }),
-  }),
   bug('attempts-have-no-limit', { decide: (observed) => nextAction({ ...observed, pauseMsMax: Infinity }) }),
   bug('abort-after-the-switch', {
     decide: (observed) => {

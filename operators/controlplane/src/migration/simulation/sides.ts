@@ -17,7 +17,7 @@ const keys: ReplicaKeys = {
   issuer: '',
 };
 const followMs = 100;
-const startMs = 2_000;
+const startMsDefault = 2_000;
 
 interface Source {
   readonly peer: Peer;
@@ -45,7 +45,8 @@ async function* framesOf(
     const read = () => ({ changes: store().changesAfter(from), at: revision() as Revision });
     const { changes, at } = await link.call(peer, signal, read);
     yield* changes;
-    if (at > from) yield { type: 'progress', revision: at };
+    // Also without a change, so that the replica knows that it has everything.
+    if (at >= from) yield { type: 'progress', revision: at };
     position = Math.max(from, at);
     await sleep(clock, followMs, signal);
   }
@@ -73,7 +74,12 @@ export function tenantSide(link: Link, model: TenantModel, clock: Clock): Tenant
   };
 }
 
-export function dedicatedSide(link: Link, model: DedicatedModel, clock: Clock): DedicatedSide {
+export function dedicatedSide(
+  link: Link,
+  model: DedicatedModel,
+  clock: Clock,
+  { startMs = startMsDefault }: { readonly startMs?: number } = {},
+): DedicatedSide {
   const source: Source = { peer: 'dedicated', store: () => model.store, revision: () => model.store.revision };
   const call = <T>(signal: AbortSignal | undefined, effect: () => T) => link.call('dedicated', signal, effect);
   const session: DedicatedSession = {
