@@ -16,7 +16,7 @@ const withoutCode = (text: string): string => text.replaceAll(/^ *```[^]*?^ *```
 
 /** Reasons of conditions that are met, and of Events, which need no entry in troubleshooting. */
 const undocumented = new Set(
-  'Accepted Applied Created ControllersReady Deleted Failed GatewayProgrammed NotReady Programmed Provisioned Ready Reconciled ReconcileFailed Refused Resolved Resumed RouteAccepted SchedulerReady'.split(
+  'Accepted Applied Created ControllersReady Deleted Failed GatewayProgrammed MigrationAborted MigrationCompleted MigrationStarted MigrationSwitched MigrationSwitchFailed NotReady Programmed Provisioned Ready Reconciled Reached ReconcileFailed Refused Resolved Resumed RouteAccepted SchedulerReady'.split(
     ' ',
   ),
 );

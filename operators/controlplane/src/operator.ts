@@ -16,6 +16,7 @@ import { dedicatedPlatform } from './dedicated/platform.ts';
 import type { DedicatedPlatform } from './dedicated/platform.ts';
 import { addEndpointIndex, endpointController } from './endpoint/controller.ts';
 import type { TenantHost } from './host/index.ts';
+import type { MigrationPlatform } from './migration/controller.ts';
 import { managementCache } from './management-cache.ts';
 import { automaticController } from './registration/automatic.ts';
 import { registrationController } from './registration/controller.ts';
@@ -35,6 +36,8 @@ export interface OperatorOptions {
   readonly host: TenantHost;
   /** Defaults of dedicated control planes. Absent: the version of Kubernetes that Hangar follows. */
   readonly dedicated?: Partial<DedicatedPlatform> | undefined;
+  /** Both sides of migrations between modes. Absent: a change of the mode has no effect. */
+  readonly migration?: MigrationPlatform | undefined;
   /** Absent: this process works without leader election. */
   readonly leaderElection?: LeaderElectionOptions | undefined;
   /** `/metrics`. Absent or false: nowhere. */
@@ -53,7 +56,7 @@ export interface OperatorOptions {
 /** Starts nothing before `run`. The definitions must be installed by then: see `installDefinitions`. */
 export function controlPlaneOperator(options: OperatorOptions): Manager {
   const { management, host, clock = systemClock, random = systemRandom, leaderElection } = options;
-  const { metrics = false, health = metrics, registry, failpoints } = options;
+  const { metrics = false, health = metrics, registry, failpoints, migration } = options;
   const log = options.log ?? new Logger({ level: 'info', format: 'text', clock });
   const manager = new Manager({
     client: management,
@@ -73,7 +76,17 @@ export function controlPlaneOperator(options: OperatorOptions): Manager {
   addRegistrationIndexes(cache);
   addControllerManagerIndexes(cache);
   const dedicated = dedicatedPlatform(options.dedicated);
-  addControlPlaneController(manager, { management, host, tenants, dedicated, clock, random, log, failpoints });
+  addControlPlaneController(manager, {
+    management,
+    host,
+    tenants,
+    dedicated,
+    migration,
+    clock,
+    random,
+    log,
+    failpoints,
+  });
   manager.controller(classController({ clock, builtinAddons, addonNamespace }));
   manager.controller(endpointController({ host, clock }));
   manager.controller(automaticController());

@@ -18,6 +18,8 @@ import { HostFacts } from '../join/host-facts.ts';
 import { AddonResync } from '../dedicated/addon-resync.ts';
 import { HostedControlPlanes } from '../dedicated/hosted-control-planes.ts';
 import type { DedicatedPlatform } from '../dedicated/platform.ts';
+import { migrationController } from '../migration/controller.ts';
+import type { MigrationPlatform } from '../migration/controller.ts';
 import { Routes } from '../gateway/routes.ts';
 import { definitionCache } from '../gateway/tls-route.ts';
 import { byClass, byEndpoint, controlPlaneIndexes } from './indexes.ts';
@@ -32,6 +34,7 @@ export interface ControlPlaneControllerOptions {
   /** `tenantsOf(host)`, shared with others; run by its creator. */
   readonly tenants: Cluster;
   readonly dedicated: DedicatedPlatform;
+  readonly migration?: MigrationPlatform | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -53,8 +56,10 @@ const concurrency = 16;
  * Ignores changes of the status alone: a message that differs each time, as a tenant's webhook can produce it, would defeat every backoff.
  */
 const notStatusAlone: Predicate<ControlPlane> = {
-  update({ metadata: before }, { metadata: after }) {
+  update(beforePlane, afterPlane) {
+    const [{ metadata: before }, { metadata: after }] = [beforePlane, afterPlane];
     if (before.resourceVersion === after.resourceVersion || before.generation !== after.generation) return true;
+    if (String(decision(beforePlane)) !== String(decision(afterPlane))) return true;
     const told = ({ labels, annotations, finalizers, ownerReferences, deletionTimestamp }: typeof before) => [
       labels,
       annotations,
@@ -66,9 +71,15 @@ const notStatusAlone: Predicate<ControlPlane> = {
   },
 };
 
+/** The steps of a pass depend on it. */
+const decision = ({ status }: ControlPlane) => {
+  const { id, outcome, completedAt } = status?.migration ?? {};
+  return [id, outcome, completedAt];
+};
+
 /** The manager's cache must have `controlPlaneCaches`. */
 export function addControlPlaneController(manager: Manager, options: ControlPlaneControllerOptions): void {
-  const { management, host, tenants, dedicated, clock, random, log, failpoints } = options;
+  const { management, host, tenants, dedicated, migration, clock, random, log, failpoints } = options;
   for (const { kind, name, values } of controlPlaneIndexes) manager.addIndex(kind, name, values);
   const writes = new Writes(failpoints);
   const { cluster } = manager;
@@ -85,6 +96,7 @@ export function addControlPlaneController(manager: Manager, options: ControlPlan
     hostFacts,
     hosted,
     dedicated,
+    migration,
     addonResync,
     routes,
     drift,
@@ -111,6 +123,10 @@ export function addControlPlaneController(manager: Manager, options: ControlPlan
     concurrency,
   };
   manager.controller(controller);
+  if (migration) {
+    const world = { hosted, dedicated, writes };
+    manager.controller(migrationController({ platform: migration, world, events, clock, log }));
+  }
 }
 
 function* indexed(cluster: Cluster, name: string, value: string): Iterable<RequestLike> {

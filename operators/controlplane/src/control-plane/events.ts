@@ -6,6 +6,7 @@
 import { findCondition } from '@hangar/runtime';
 import type { EventDetails } from '@hangar/runtime';
 import type { ControlPlaneStatus, DeletionPolicy } from '../api/index.ts';
+import { migrationEvents } from '../migration/events.ts';
 
 /** In the order in which they happened. */
 export function eventsBetween(before: ControlPlaneStatus | undefined, after: ControlPlaneStatus): EventDetails[] {
@@ -17,6 +18,7 @@ export function eventsBetween(before: ControlPlaneStatus | undefined, after: Con
     const note = `the API is available; the kubeconfigs are in Secret "${secret.namespace}/${secret.name}"`;
     events.push({ reason: 'Provisioned', note });
   }
+  events.push(...migrationEvents(before?.migration, after.migration));
   const transition = transitionOf(before, after);
   if (transition) events.push(transition);
   return events;
@@ -40,9 +42,11 @@ function transitionOf(before: ControlPlaneStatus | undefined, after: ControlPlan
       if (reason !== '') return warning('ReconcileFailed');
       if (before?.phase === 'Suspended')
         return { reason: 'Resumed', note: `the control plane is available again${at(after)}` };
-      return before?.phase === 'Ready'
+      return before?.phase === 'Ready' || before?.phase === 'Migrating'
         ? undefined
         : { reason: 'Ready', note: `the control plane is ready${at(after)}` };
+    case 'Migrating':
+      return reason === '' ? undefined : warning('ReconcileFailed');
     case 'Suspended':
       return { reason: 'Suspended', note: message };
     case 'Failed':

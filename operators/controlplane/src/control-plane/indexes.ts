@@ -14,10 +14,8 @@ const index = (name: string, value: (controlPlane: ControlPlane) => string | und
   values: (controlPlane) => [value(controlPlane)].filter((one) => one !== undefined),
 });
 
-/** The path of virtual control planes: others have no tenant. */
-export const byPath = index('control-planes-by-path', (one) =>
-  one.spec?.mode === 'Dedicated' ? undefined : clusterPathOf(one),
-);
+/** The path of the tenant. Control planes that were created with mode Dedicated have none. */
+export const byPath = index('control-planes-by-path', clusterPathOf);
 export const byClass = index('control-planes-by-class', ({ spec }) => spec?.classRef?.name);
 /** The endpoint that it names, or the one of its own name: also while that has another owner, so that its deletion is noticed. */
 export const byEndpoint = index(

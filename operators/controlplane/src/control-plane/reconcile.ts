@@ -9,6 +9,7 @@ import { isBeingDeleted } from '@hangar/runtime';
 import type { ReconcileContext, Reconciler, Request, Result } from '@hangar/runtime';
 import { clusterPathOf, ControlPlane, managementNamespace } from '../api/index.ts';
 import { deletion } from '../deletion/deletion.ts';
+import { currentMode } from '../migration/current-mode.ts';
 import { Entrance } from './entrance.ts';
 import { isPassing } from './passing.ts';
 import { sayStatus, statusAfter } from './status.ts';
@@ -48,6 +49,8 @@ async function reconcile(
     path,
     entrance,
     controlPlane,
+    mode: controlPlane.spec?.mode ?? 'Virtual',
+    isMoved: false,
     namespace,
     remarks: [],
     withdrawn: [],
@@ -67,7 +70,8 @@ async function reconcile(
 }
 
 async function firstVerdict(pass: Pass): Promise<Verdict | undefined> {
-  for (const step of stepsOf[pass.controlPlane.spec?.mode ?? 'Virtual']) {
+  Object.assign(pass, await currentMode(pass));
+  for (const step of stepsOf(pass)) {
     const verdict = await step(pass);
     if (verdict) return verdict;
   }
@@ -77,10 +81,10 @@ async function firstVerdict(pass: Pass): Promise<Verdict | undefined> {
 /** If the management plane were unavailable, the status could not be written either: so it is the host. */
 const away = ['ConnectionFailed', 'ConnectionLost', 'TimedOut', 'ServiceUnavailable', 'CacheNotSynced'];
 
-function troubled({ plane, controlPlane }: Pass, error: unknown): Verdict {
+function troubled({ plane, mode, isMoved }: Pass, error: unknown): Verdict {
   const { message } = asError(error);
   const isAway = away.some((code) => hasCode(error, code));
-  const isDedicated = controlPlane.spec?.mode === 'Dedicated' && plane !== undefined;
+  const isDedicated = mode === 'Dedicated' && !isMoved && plane !== undefined;
   const [awayReason, awayText] = isDedicated
     ? ['ControlPlaneUnreachable', 'the API server of the control plane cannot be reached']
     : ['HostUnavailable', 'the host of the tenants is not available'];

@@ -12,6 +12,8 @@ import type { NewCondition } from '@hangar/runtime';
 import { ControlPlane } from '../api/index.ts';
 import type { Condition, ControlPlanePhase, ControlPlaneStatus } from '../api/index.ts';
 import { addressList } from '../endpoint/resolve.ts';
+import { replacing } from '../migration/plane-records.ts';
+import { activeRecord } from '../migration/record.ts';
 import { joinPlace } from './nodes.ts';
 import { suspendedReasons } from './suspended.ts';
 import { eventsBetween } from './events.ts';
@@ -37,7 +39,8 @@ export function statusAfter(pass: Pass, verdict: Verdict | undefined): ControlPl
           kubeconfigSecretRef,
         }
       : {}),
-    phase: phaseAfter(verdict, wasReady),
+    ...(pass.migration ? { migration: replacing(before.migration, pass.migration) } : {}),
+    phase: phaseAfter(pass, verdict, wasReady),
     observedGeneration,
     conditions: setConditions(known, conditions, world.clock),
   };
@@ -61,11 +64,13 @@ function conditionsAfter(verdict: Verdict | undefined, wasReady: boolean): NewCo
   return [done('Accepted'), refused('Programmed'), ...(wasReady ? [] : [refused('Ready')])];
 }
 
-function phaseAfter(verdict: Verdict | undefined, wasReady: boolean): ControlPlanePhase {
-  if (!verdict) return 'Ready';
+function phaseAfter(pass: Pass, verdict: Verdict | undefined, wasReady: boolean): ControlPlanePhase {
+  const isMigrating = pass.migration !== undefined || activeRecord(pass.controlPlane) !== undefined;
+  if (!verdict) return isMigrating ? 'Migrating' : 'Ready';
   if (verdict.type === 'Accepted') return 'Failed';
   if (suspendedReasons.has(verdict.reason)) return 'Suspended';
-  return verdict.type === 'Programmed' && wasReady ? 'Ready' : 'Provisioning';
+  if (verdict.type !== 'Programmed' || !wasReady) return 'Provisioning';
+  return isMigrating ? 'Migrating' : 'Ready';
 }
 
 /** Writes once, and only on a difference. Rejects with `Conflict` after a concurrent write. */

@@ -2,6 +2,7 @@
 
 import { find } from '@hangar/client';
 import { clusterInfo } from '@hangar/node-objects';
+import type { ControlPlane } from '../api/index.ts';
 import { issuedPair, Tenant } from '../host/index.ts';
 import type { TenantObject } from '../host/index.ts';
 import { joinObjects } from '../join/objects.ts';
@@ -10,14 +11,16 @@ import type { ProvisionedPlane } from './provisioned-plane.ts';
 import type { Pass, Verdict } from './world.ts';
 
 /** The tenant is claimed by the control plane of the pass. */
-export function tenantPlane({ world, path, controlPlane }: Pass, tenant: TenantObject): ProvisionedPlane {
+export function tenantPlane({ world, path, controlPlane, isMoved }: Pass, tenant: TenantObject): ProvisionedPlane {
   const { host, hostFacts } = world;
   return {
     uid: tenant.metadata.uid!,
     suspension: suspensionOf(path, tenant),
     initialServer: tenant.status?.url,
     includedAddons: [],
-    reportsChanges: true,
+    // The host does not see the content of a tenant that has moved.
+    reportsChanges: !isMoved,
+    resync: isMoved ? addonResyncOf(world, controlPlane) : undefined,
     servingCa: () => host.servingCa(),
     enter: () => host.enter(path),
     issueCertificate: (wanted, options) => issuedPair(host.client, path, wanted, options),
@@ -30,6 +33,15 @@ export function tenantPlane({ world, path, controlPlane }: Pass, tenant: TenantO
       const isSame = there?.metadata.uid === tenant.metadata.uid && isClaimedBy(there!, controlPlane);
       return isSame ? undefined : replaced(path);
     },
+  };
+}
+
+function addonResyncOf({ addonResync }: Pass['world'], { metadata }: ControlPlane): ProvisionedPlane['resync'] {
+  const name = metadata.name!;
+  return {
+    dueAtMs: () => addonResync.dueAtMs(name),
+    done: () => addonResync.done(name),
+    forget: () => addonResync.forget(name),
   };
 }
 

@@ -3,7 +3,7 @@
 import type { Client } from '@hangar/client';
 import type { Clock, Logger, Random } from '@hangar/core';
 import type { Cluster, ClusterEvents } from '@hangar/runtime';
-import type { ControlPlane, ControlPlaneClass } from '../api/index.ts';
+import type { ControlPlane, ControlPlaneClass, ControlPlaneMode } from '../api/index.ts';
 import type { ResolvedAddresses } from '../endpoint/resolve.ts';
 import type { Routes } from '../gateway/routes.ts';
 import type { TenantHost } from '../host/index.ts';
@@ -12,6 +12,8 @@ import type { HostedControlPlanes } from '../dedicated/hosted-control-planes.ts'
 import type { DedicatedPlatform } from '../dedicated/platform.ts';
 import type { Auth } from '../kubeconfig/auth.ts';
 import type { HostFacts } from '../join/host-facts.ts';
+import type { MigrationPlatform } from '../migration/controller.ts';
+import type { MigrationRecord } from '../migration/record.ts';
 import type { NodeAccess } from './nodes.ts';
 import type { JoinMaterial } from '../join/material.ts';
 import type { Bundle } from '../addons/bundles.ts';
@@ -30,6 +32,8 @@ export interface World {
   /** HostedControlPlanes of dedicated control planes. */
   readonly hosted: HostedControlPlanes;
   readonly dedicated: DedicatedPlatform;
+  /** Absent: control planes cannot be migrated between modes. */
+  readonly migration?: MigrationPlatform | undefined;
   readonly addonResync: AddonResync;
   readonly routes: Routes;
   readonly drift: Drift;
@@ -55,6 +59,12 @@ export interface Pass {
   readonly entrance: Entrance;
   /** As read, or as returned by the last write. */
   controlPlane: ControlPlane;
+  /** The mode that serves the control plane. `spec.mode` differs until a migration has switched. */
+  mode: ControlPlaneMode;
+  /** The control plane was migrated to mode Dedicated: its tenant passes requests on. */
+  isMoved: boolean;
+  /** The record of a migration that starts with the status of this pass. */
+  migration?: MigrationRecord;
   readonly namespace: string;
   /** Absent: the control plane has none. */
   class?: ControlPlaneClass | undefined;

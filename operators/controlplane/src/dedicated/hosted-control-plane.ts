@@ -17,6 +17,9 @@ export const standaloneAnnotation = 'hosted.hangar.dev/standalone';
 export const stoppedAnnotation = 'hosted.hangar.dev/stopped';
 export const stoppedCondition = 'Stopped';
 
+/** On HostedControlPlanes that get their data by a migration: its id. Without it, etcd would start empty. */
+export const replicaOfAnnotation = 'hosted.hangar.dev/replica-of';
+
 export interface HostedSpec {
   version?: string;
   replicas?: number;

@@ -9,7 +9,9 @@ import { controllerReference, findCondition, isBeingDeleted, isControlledBy } fr
 import { ControlPlaneEndpoint, group, labels, labelValue } from '../api/index.ts';
 import { digestOf } from '../control-plane/digest.ts';
 import type { Pass, Verdict } from '../control-plane/world.ts';
+import { hostedReady } from '../migration/current-mode.ts';
 import { settledExposure, wantedExposure } from './exposure.ts';
+import type { Exposure } from './exposure.ts';
 import { HostedControlPlane, hostedServiceCidr, standaloneAnnotation } from './hosted-control-plane.ts';
 import type { HostedControlPlaneObject } from './hosted-control-plane.ts';
 import { hostedConfig, hostedPlane } from './hosted-plane.ts';
@@ -20,7 +22,6 @@ import type { WantedHosted } from './settings.ts';
 const fieldManager = 'controlplane-operator';
 /** On HostedControlPlanes: digest of the applied object. */
 const appliedAnnotation = `${group}/applied`;
-const hostedReady = 'HostedControlPlaneReady';
 const rejectedLookMs = 30_000;
 
 export async function hostedControlPlane(pass: Pass): Promise<Verdict | undefined> {
@@ -42,36 +43,65 @@ export async function hostedControlPlane(pass: Pass): Promise<Verdict | undefine
 }
 
 async function applied(pass: Pass, there: HostedControlPlaneObject | undefined): Promise<Verdict | undefined> {
-  const wanted = await wantedOf(pass, there);
-  if ('type' in wanted) return wanted;
-  const digest = digestOf(wanted);
-  const isCurrent = there?.metadata.annotations?.[appliedAnnotation] === digest;
-  const current = isCurrent ? there : await apply(pass, wanted, digest);
+  const current = await applyChanges(pass, there);
   return 'type' in current ? current : provisioned(pass, current);
 }
 
-async function wantedOf(pass: Pass, existing: HostedControlPlaneObject | undefined): Promise<WantedHosted | Verdict> {
-  const { controlPlane, class: ofClass, world, signal } = pass;
+/** Returns the HostedControlPlane in its desired state. */
+async function applyChanges(
+  pass: Pass,
+  there: HostedControlPlaneObject | undefined,
+): Promise<HostedControlPlaneObject | Verdict> {
+  const exposure = await exposureOf(pass, there);
+  return 'type' in exposure ? exposure : applyWanted(pass, there, exposure);
+}
+
+/** Without an exposure, it is exposed as the template says. */
+export async function applyWanted(
+  pass: Pass,
+  there: HostedControlPlaneObject | undefined,
+  { exposure }: { readonly exposure?: Exposure | undefined } = {},
+): Promise<HostedControlPlaneObject | Verdict> {
+  const wanted = await wantedOf(pass, { existing: there, exposure });
+  if ('type' in wanted) return wanted;
+  const isCurrent = there?.metadata.annotations?.[appliedAnnotation] === digestOf(wanted);
+  return isCurrent ? there : apply(pass, wanted);
+}
+
+type WantedInputs = Pick<Pass, 'controlPlane' | 'class' | 'signal'> & {
+  readonly world: Pick<Pass['world'], 'hosted' | 'dedicated'>;
+};
+
+export async function wantedOf(
+  { controlPlane, class: ofClass, world, signal }: WantedInputs,
+  given: {
+    readonly existing?: HostedControlPlaneObject | undefined;
+    readonly exposure?: Exposure | undefined;
+  } = {},
+): Promise<WantedHosted | Verdict> {
+  const { existing, exposure } = given;
   const settings = dedicatedOf(controlPlane, ofClass);
   const fault = settingsFault(settings);
   if (fault) return fault;
   const { parametersRef } = settings;
   const template = parametersRef && (await world.hosted.template(parametersRef.name, signal));
   if (parametersRef && !template) return templateMissing(parametersRef.name);
+  const defaults = { version: await world.dedicated.version(), replicas: world.dedicated.replicas };
+  return wantedHosted({ settings, template, existing: existing?.spec, exposure, defaults });
+}
+
+async function exposureOf(
+  pass: Pass,
+  existing: HostedControlPlaneObject | undefined,
+): Promise<{ readonly exposure: Exposure | undefined } | Verdict> {
+  const { controlPlane, class: ofClass } = pass;
   const wish = wantedExposure({ controlPlane, class: ofClass, endpoint: await endpointOf(pass) });
   if ('type' in wish) return wish;
   const { exposure, isImmutable } = settledExposure(wish, existing?.spec);
   remarkExposure(pass, isImmutable);
   // Without a wish, a new one is exposed as the template says.
   const isGiven = existing !== undefined || Object.keys(exposure).length > 0;
-  const defaults = { version: await world.dedicated.version(), replicas: world.dedicated.replicas };
-  return wantedHosted({
-    settings,
-    template,
-    existing: existing?.spec,
-    exposure: isGiven ? exposure : undefined,
-    defaults,
-  });
+  return { exposure: isGiven ? exposure : undefined };
 }
 
 async function endpointOf({ client, controlPlane, signal }: Pass): Promise<ControlPlaneEndpoint | undefined> {
@@ -91,17 +121,26 @@ function remarkExposure({ remarks, withdrawn }: Pass, isImmutable: boolean): voi
   remarks.push({ type: endpointApplied, status: false, reason: 'EndpointImmutable', message, isAwaited: true });
 }
 
-async function apply(pass: Pass, wanted: WantedHosted, digest: string): Promise<HostedControlPlaneObject | Verdict> {
-  const { client, controlPlane, namespace, world, signal } = pass;
+/** The HostedControlPlane as it is applied. */
+export function hostedObject(
+  { controlPlane, namespace }: Pick<Pass, 'controlPlane' | 'namespace'>,
+  wanted: WantedHosted,
+) {
   const name = controlPlane.metadata.name!;
   const metadata = {
     namespace,
     name,
     labels: { ...wanted.labels, [labels.name]: labelValue(name) },
-    annotations: { ...wanted.annotations, [standaloneAnnotation]: 'true', [appliedAnnotation]: digest },
+    annotations: { ...wanted.annotations, [standaloneAnnotation]: 'true', [appliedAnnotation]: digestOf(wanted) },
     ownerReferences: [controllerReference(controlPlane)],
   };
-  const object = { metadata, spec: wanted.spec };
+  return { metadata, spec: wanted.spec };
+}
+
+async function apply(pass: Pass, wanted: WantedHosted): Promise<HostedControlPlaneObject | Verdict> {
+  const { client, controlPlane, namespace, world, signal } = pass;
+  const name = controlPlane.metadata.name!;
+  const object = hostedObject(pass, wanted);
   try {
     return await world.writes.make('hosted-control-plane', () =>
       client.apply(HostedControlPlane, object, { fieldManager, force: true, signal }),
@@ -142,7 +181,7 @@ async function provisioned(pass: Pass, hosted: HostedControlPlaneObject): Promis
 }
 
 /** An upgrade makes Ready false, but not Available. */
-function unavailable({ status }: HostedControlPlaneObject): Verdict | undefined {
+export function unavailable({ status }: HostedControlPlaneObject): Verdict | undefined {
   const available = findCondition(status?.conditions, 'Available');
   if (available?.status !== 'False') return undefined;
   const message = `no API server of the HostedControlPlane is available: ${available.reason}: ${available.message}`;

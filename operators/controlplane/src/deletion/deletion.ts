@@ -12,15 +12,24 @@ import type { Result } from '@hangar/runtime';
 import { ControlPlane, finalizer } from '../api/index.ts';
 import type { ControlPlaneStatus, DeletionPolicy } from '../api/index.ts';
 import { deletedEvent } from '../control-plane/events.ts';
+import { activeRecord } from '../migration/record.ts';
 import { bounded, sayStatus } from '../control-plane/status.ts';
 import type { Pass } from '../control-plane/world.ts';
 import { endHosted } from './hosted.ts';
 import { endLeftovers } from './leftovers.ts';
 import { endTenant } from './tenant.ts';
 
+const migrationLookMs = 1_000;
+
 export async function deletion(pass: Pass): Promise<Result | void> {
   const { controlPlane, client, apiReader, world, signal } = pass;
   if (!hasFinalizer(controlPlane, finalizer)) return;
+  const active = world.migration && activeRecord(controlPlane);
+  if (active) {
+    const message = `waiting for the migration from ${active.from} to ${active.to}, which ${active.outcome === 'Switched' ? 'completes' : 'is aborted'} first`;
+    await sayStatus(pass, statusOf(pass, 'MigrationInProgress', message));
+    return { requeueAfterMs: migrationLookMs };
+  }
   let policy: DeletionPolicy | undefined;
   try {
     const hosted = await endHosted(pass);

@@ -13,6 +13,7 @@ import { HostedControlPlane, stoppedAnnotation, stoppedCondition } from '../dedi
 import type { HostedControlPlaneObject } from '../dedicated/hosted-control-plane.ts';
 import { isRecordedDedicated } from '../dedicated/recorded-mode.ts';
 import { retain, retainedRecord } from '../dedicated/retained.ts';
+import { recordOf, servingMode } from '../migration/record.ts';
 
 /** Why the deletion cannot continue yet. */
 export interface HostedWait {
@@ -23,18 +24,21 @@ export interface HostedWait {
 }
 
 const deletionLookMs = 5_000;
+const policyLookMs = 60_000;
 
 /** `none`: the control plane is not dedicated. `deleted`: no HostedControlPlane is left. `retained`: it is stopped, and has no owner. */
 export async function endHosted(pass: Pass): Promise<'none' | 'deleted' | 'retained' | HostedWait> {
   const { apiReader, controlPlane, namespace, signal } = pass;
-  if (controlPlane.spec?.mode !== 'Dedicated' && !(await isRecordedDedicated(pass))) return 'none';
+  const isDedicated = controlPlane.spec?.mode === 'Dedicated' || servingMode(controlPlane) === 'Dedicated';
+  if (!isDedicated && !(await isRecordedDedicated(pass))) return 'none';
   const key = { namespace, name: controlPlane.metadata.name! };
   const there = await find(apiReader, HostedControlPlane, key, { signal });
   if (!there) return 'deleted';
   // When it has no owner, its data was retained before.
   if (!isControlledBy(there, controlPlane)) return (await retainedRecord(pass)) ? 'retained' : 'deleted';
   if (isBeingDeleted(there)) return deleting(there);
-  return (await mustRetain(pass, there)) ? keep(pass, there) : destroy(pass, there);
+  if (!(await mustRetain(pass, there))) return destroy(pass, there);
+  return recordOf(controlPlane) && servingMode(controlPlane) === 'Dedicated' ? movedData(there) : keep(pass, there);
 }
 
 /** When the data is recorded as retained, a change of the policy is too late. */
@@ -70,6 +74,12 @@ async function keep(pass: Pass, there: HostedControlPlaneObject): Promise<'retai
   const message = findCondition(there.status?.conditions, stoppedCondition)?.message;
   const why = message === undefined ? '' : `: ${message}`;
   return waiting(`waiting until ${quoted(there)} is stopped${why}`);
+}
+
+/** A tenant would keep an address without data. */
+function movedData(there: HostedControlPlaneObject): HostedWait {
+  const message = `the data was migrated to ${quoted(there)} and cannot be retained there: set spec.deletionPolicy to Destroy; a control plane that is migrated back to mode Virtual before its deletion retains its data`;
+  return { reason: 'RetainNotSupported', message, lookAgainMs: policyLookMs };
 }
 
 function deleting(there: HostedControlPlaneObject): HostedWait {

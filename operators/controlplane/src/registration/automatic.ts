@@ -13,6 +13,7 @@ import type { ControllerOptions, Reconciler } from '@hangar/runtime';
 import { ControlPlane, ControlPlaneClass, ControlPlaneRegistration, group } from '../api/index.ts';
 import type { ClassRegistration, ControlPlaneRegistrationSpec } from '../api/index.ts';
 import { byClass } from '../control-plane/indexes.ts';
+import { isServedDedicated } from '../migration/current-mode.ts';
 import { canonicalServices, dedicatedServices } from './services.ts';
 
 /** Uses the index of `addControlPlaneController`. */
@@ -70,13 +71,17 @@ function isAutomatic(registration: ControlPlaneRegistration, controlPlane: strin
 }
 
 /** `unknown`: the class does not exist. It may be recreated: the registration stays as it is. */
-async function wantedBy(client: Client, { spec }: ControlPlane): Promise<ClassRegistration | undefined | 'unknown'> {
+async function wantedBy(
+  client: Client,
+  controlPlane: ControlPlane,
+): Promise<ClassRegistration | undefined | 'unknown'> {
+  const { spec } = controlPlane;
   if (!spec?.classRef) return undefined;
   const found = await find(client, ControlPlaneClass, { name: spec.classRef.name });
   if (!found) return 'unknown';
   const { registration } = found.spec ?? {};
   if (!registration?.enabled) return undefined;
-  if (spec.mode !== 'Dedicated') return registration;
+  if (!isServedDedicated(controlPlane)) return registration;
   const services = canonicalServices(registration.services ?? []);
   const others = services.filter((service) => !dedicatedServices.includes(service));
   // Nothing is left to do for others.

@@ -23,7 +23,9 @@ const plane = (status: object = {}, metadata: object = {}): ControlPlane => ({
   spec: {},
   status: { endpoint: at('x'), kubeconfigSecretRef: ownSecretOf('a'), conditions: condition('True'), ...status },
 });
-const dedicated: ControlPlane = { ...plane(), spec: { mode: 'Dedicated' } };
+const hostedReady = [...condition('True'), { ...condition('True')[0]!, type: 'HostedControlPlaneReady' }];
+const dedicated: ControlPlane = { ...plane({ conditions: hostedReady }), spec: { mode: 'Dedicated' } };
+const migrating: ControlPlane = { ...plane(), spec: { mode: 'Dedicated' } };
 const endpoint = (spec: object, status: object = {}): ControlPlaneEndpoint => ({
   apiVersion: '',
   kind: '',
@@ -43,6 +45,11 @@ describe('the resolution of a registration', () => {
       'a service that a dedicated control plane has itself',
       { registration: registered({ services: ['workloads', 'controllers'] }), controlPlane: dedicated },
       'ServiceIncluded',
+    ],
+    [
+      'a service of a control plane that is to be migrated',
+      { registration: registered({ services: ['controllers'] }), controlPlane: migrating, kubeconfig },
+      'Resolved',
     ],
     [
       'other services of a dedicated control plane',

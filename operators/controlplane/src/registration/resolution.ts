@@ -11,6 +11,7 @@ import type { ControlPlane, ControlPlaneEndpoint, ControlPlaneRegistration, Secr
 import { clusterPathOf, kubeconfigSecretName, managementNamespace } from '../api/index.ts';
 import { isAtAnyPath, isSameAddress, resolveAddresses, writtenAddress } from '../endpoint/resolve.ts';
 import type { KubeconfigFacts } from './kubeconfig.ts';
+import { isServedDedicated } from '../migration/current-mode.ts';
 import { dedicatedServices, hasService } from './services.ts';
 
 export interface Found {
@@ -126,9 +127,7 @@ function addressOf({ registration, endpoint, kubeconfig }: Found, controlPlane: 
 
 /** A second kube-controller-manager would work against the one of the control plane, so such a registration is never ready. */
 const includedServices = ({ spec }: ControlPlaneRegistration, controlPlane: ControlPlane): string[] =>
-  controlPlane.spec?.mode === 'Dedicated'
-    ? dedicatedServices.filter((service) => hasService(spec.services, service))
-    : [];
+  isServedDedicated(controlPlane) ? dedicatedServices.filter((service) => hasService(spec.services, service)) : [];
 
 /** Reports whether it is the operator's own, which it may rewrite. */
 export function isOwn({ name, namespace }: SecretReference, controlPlane: string): boolean {

@@ -13,6 +13,7 @@ import { labels } from '../api/index.ts';
 import { installDefinitions } from '../api/install.ts';
 import { pathHost } from '../host/index.ts';
 import type { InsideChange } from '../host/index.ts';
+import type { MigrationPlatform } from '../migration/controller.ts';
 import { controlPlaneOperator } from '../operator.ts';
 import { namespaceEnder } from './namespace-ender.ts';
 
@@ -47,6 +48,8 @@ export interface TestPlatformOptions {
   readonly dedicated?: (config: ClusterConfig) => HttpTransport;
   /** Of dedicated control planes. */
   readonly addonResyncMs?: number | undefined;
+  /** Absent: control planes cannot be migrated. */
+  readonly migration?: MigrationPlatform | undefined;
 }
 
 export const internalUrl = 'https://hangar.internal:6443';
@@ -58,6 +61,7 @@ export async function startTestPlatform({
   externalUrl,
   dedicated,
   addonResyncMs,
+  migration,
 }: TestPlatformOptions = {}): Promise<TestPlatform> {
   await using opened = new AsyncDisposableStack();
   const fleet = opened.use(await startTestFleet({ clusters: [], clock }));
@@ -102,6 +106,7 @@ export async function startTestPlatform({
       random,
       log: silent,
       failpoints,
+      migration,
       ...(dedicated
         ? {
             dedicated: {

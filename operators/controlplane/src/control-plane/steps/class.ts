@@ -6,7 +6,8 @@ import { authOf, unsupportedAuthModel } from '../../kubeconfig/auth.ts';
 import type { Pass, Verdict } from '../world.ts';
 
 export async function classOf(pass: Pass): Promise<Verdict | undefined> {
-  const { classRef, mode = 'Virtual' } = pass.controlPlane.spec ?? {};
+  const { mode } = pass;
+  const { classRef } = pass.controlPlane.spec ?? {};
   if (classRef) {
     pass.class = await find(pass.client, ControlPlaneClass, { name: classRef.name }, { signal: pass.signal });
     if (!pass.class)

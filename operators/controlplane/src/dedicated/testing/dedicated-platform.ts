@@ -1,6 +1,7 @@
 /** A test platform with dedicated control planes. */
 
 import type { Client, ClusterConfig, HttpTransport } from '@hangar/client';
+import type { MigrationPlatform } from '../../migration/controller.ts';
 import { startTestPlatform } from '../../testing/platform.ts';
 import type { TestPlatform } from '../../testing/platform.ts';
 import { hostedDouble, installHosted } from './hosted-double.ts';
@@ -17,13 +18,16 @@ export interface DedicatedTestOptions {
   readonly holdBack?: RegExp;
   /** Interval in which addons are applied again. */
   readonly addonResyncMs?: number;
+  /** Absent: control planes cannot be migrated. */
+  readonly migration?: MigrationPlatform;
 }
 
 export async function startDedicatedPlatform(options: DedicatedTestOptions = {}): Promise<DedicatedTestPlatform> {
   await using opened = new AsyncDisposableStack();
   let hosted: HostedDouble | undefined;
   const dedicated = (config: ClusterConfig): HttpTransport => hosted!.transport(config);
-  const platform = await startTestPlatform({ dedicated, addonResyncMs: options.addonResyncMs });
+  const { addonResyncMs, migration } = options;
+  const platform = await startTestPlatform({ dedicated, addonResyncMs, migration });
   await installHosted(platform.client);
   hosted = await hostedDouble(platform.client, options);
   opened.use(hosted);
