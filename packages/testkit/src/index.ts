@@ -7,6 +7,7 @@
  *     await cluster.client.create(ConfigMap, { metadata: { namespace: 'default', name: 'settings' } });
  */
 
+export { Activity } from './activity.ts';
 export { faultyTransport, FaultyTransport, isWatch, isWrite } from './faults/faulty-transport.ts';
 export type { FaultyTransportOptions, Hold, Matching } from './faults/faulty-transport.ts';
 export type { Refusal } from './faults/answers.ts';
