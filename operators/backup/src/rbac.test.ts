@@ -7,7 +7,7 @@ import { RestClient } from '@hangar/client';
 import { Namespace, Secret } from '@hangar/client/kinds/core-v1';
 import { ClusterRole, ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
 import { Logger, systemClock } from '@hangar/core';
-import { installCrd, Rights, startTestCluster } from '@hangar/testkit';
+import { Activity, installCrd, Rights, startTestCluster } from '@hangar/testkit';
 import { definitions } from './api/generated/index.ts';
 import { ControlPlaneBackup, ControlPlaneBackupSchedule, ControlPlaneRestore, labels } from './api/index.ts';
 import { backupOperator } from './operator.ts';
@@ -36,13 +36,15 @@ test('the permissions of the controllers are enough, and none is unused', async 
   const target = fakeTarget();
   target.planes.set('demo', { objects: { a: '1' }, labels: {} });
   const rights = new Rights();
+  const activity = new Activity();
   const manager = backupOperator({
-    management: new RestClient(rights.watched(cluster.transportOf({ name: user }))),
+    management: new RestClient(activity.watched(rights.watched(cluster.transportOf({ name: user })))),
     targets: [target],
     folder,
     clock,
     log: new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} }),
   });
+  activity.add(manager.registry);
   const ending = new AbortController();
   const running = manager.run(ending.signal);
   opened.defer(async () => {
@@ -68,11 +70,14 @@ test('the permissions of the controllers are enough, and none is unused', async 
     { name: 'hourly' },
     (one) => one?.status?.nextBackupTime !== undefined,
   );
+  await activity.idle();
   clock.jump(3_600_000);
   await until(client, ControlPlaneBackupSchedule, { name: 'hourly' }, (one) => one?.status?.backups === 1);
+  await activity.idle();
   clock.jump(1_800_000);
   const isDrilled = (one?: ControlPlaneBackupSchedule) => one?.status?.drill?.result === 'Succeeded';
   await until(client, ControlPlaneBackupSchedule, { name: 'hourly' }, isDrilled);
+  await activity.idle();
   clock.jump(1_800_000);
   await until(client, ControlPlaneBackup, { name: 'hourly-202601010100-demo' }, (one) => one === undefined);
   await client.create(ControlPlaneRestore, {

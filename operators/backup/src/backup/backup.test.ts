@@ -129,6 +129,7 @@ describe('a ControlPlaneBackup', () => {
     for (let attempt = 1; attempt < 10; attempt++) {
       const isAt = (one?: ControlPlaneBackup) => one?.status?.attempts === attempt && one.status.phase === 'Pending';
       await until(platform.client, ControlPlaneBackup, { name: 'first' }, isAt);
+      await platform.quiet();
       clock.jump(600_000);
     }
     const { status } = await untilPhase(platform, 'first', 'Failed');
@@ -177,7 +178,8 @@ describe('a ControlPlaneBackup', () => {
   });
 
   test('whose record is damaged before it is complete is stored again', async () => {
-    await using platform = await started();
+    const clock = new JumpingClock();
+    await using platform = await started(clock);
     const first = platform.start();
     await create(platform, 'first');
     const complete = await untilPhase(platform, 'first', 'Complete');
@@ -189,6 +191,9 @@ describe('a ControlPlaneBackup', () => {
     });
     await writeFile(join(platform.folder, namespace, 'daily', `${storedName}.backup.json`), 'damaged');
     platform.start();
+    await untilPhase(platform, 'first', 'Pending');
+    await platform.quiet();
+    clock.jump(10_000);
     await untilPhase(platform, 'first', 'Complete');
     assert.deepEqual(await names(platform), [storedName]);
   });

@@ -33,6 +33,17 @@ export class JumpingClock implements Clock {
     return { cancel };
   };
 
+  /**
+   * The time of this clock with timers that do not fire early, for servers and informers. Otherwise each jump ends all watches, and informers
+   * wait for a second before they watch again.
+   */
+  readonly forWatches: Clock = {
+    now: () => this.now(),
+    monotonicMs: () => systemClock.monotonicMs(),
+    soon: (callback) => systemClock.soon(callback),
+    after: (delayMs, callback) => systemClock.after(delayMs, callback),
+  };
+
   /** Sets the clock forward. */
   jump(durationMs: number): void {
     this.#aheadMs += durationMs;

@@ -9,16 +9,16 @@ import { join } from 'node:path';
 import { RestClient } from '@hangar/client';
 import type { ApiObject, Client, HttpTransport, Kind } from '@hangar/client';
 import { Namespace } from '@hangar/client/kinds/core-v1';
-import { Logger, seededRandom, sleep, systemClock } from '@hangar/core';
-import type { Clock } from '@hangar/core';
-import { Manager } from '@hangar/runtime';
+import { Logger, seededRandom, systemClock } from '@hangar/core';
+import { localCluster, Manager, newCluster } from '@hangar/runtime';
 import type { MetricsRegistry } from '@hangar/runtime';
-import { installCrd, startTestCluster } from '@hangar/testkit';
+import { Activity, installCrd, startTestCluster } from '@hangar/testkit';
 import { definitions } from '../api/generated/index.ts';
 import { addBackupControllers } from '../operator.ts';
 import type { BackupControllersOptions } from '../operator.ts';
 import { fakeTarget } from './fake-target.ts';
 import type { FakeTarget } from './fake-target.ts';
+import type { JumpingClock } from './jumping-clock.ts';
 
 export interface RunningOperator extends AsyncDisposable {
   readonly metrics: MetricsRegistry;
@@ -38,27 +38,28 @@ export interface TestPlatform extends AsyncDisposable {
   readonly requests: readonly string[];
   forget(): void;
   start(options?: Partial<BackupControllersOptions>): RunningOperator;
-  /** Resolves when the operators have sent no request for a while: the absence of requests can only be waited for. */
+  /** Resolves when the operators are idle. */
   quiet(): Promise<void>;
 }
 
 /** Of the platform: objects here may refer to ControlPlanes. */
 export const namespace = 'hangar-system';
-const quietMs = 200;
 const withinMs = 60_000;
 const silent = new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} });
 
-export async function startTestPlatform(platform: { readonly clock?: Clock } = {}): Promise<TestPlatform> {
-  const { clock = systemClock } = platform;
+export async function startTestPlatform(platform: { readonly clock?: JumpingClock } = {}): Promise<TestPlatform> {
+  const clock = platform.clock ?? systemClock;
+  const watchClock = platform.clock?.forWatches ?? systemClock;
   await using opened = new AsyncDisposableStack();
-  const cluster = opened.use(await startTestCluster({ clock }));
+  const cluster = opened.use(await startTestCluster({ clock: watchClock }));
   for (const definition of definitions) await installCrd(cluster.client, definition);
   for (const name of [namespace, 'team']) await cluster.client.create(Namespace, { metadata: { name } });
   const folder = await mkdtemp(join(tmpdir(), 'hangar-backup-operator-'));
   opened.defer(() => rm(folder, { recursive: true }));
   const target = fakeTarget();
   let requests: string[] = [];
-  const transport = cluster.transportOf();
+  const activity = new Activity();
+  const transport = activity.watched(cluster.transportOf());
   const counted: HttpTransport = {
     request(request) {
       requests.push(`${request.method} ${request.target}`);
@@ -72,12 +73,15 @@ export async function startTestPlatform(platform: { readonly clock?: Clock } = {
     const ending = new AbortController();
     const random = seededRandom(7);
     const client = new RestClient(counted, { random, retry: false });
-    const manager = new Manager({ client, metrics: false, health: false, clock, random, log: silent });
+    const local = newCluster({ name: localCluster, client, clock: watchClock, log: silent });
+    const manager = new Manager({ cluster: local, metrics: false, health: false, clock, random, log: silent });
     addBackupControllers(manager, { targets: [target], folder, clock, random, ...options });
+    activity.add(manager.registry);
     const ended = manager.run(ending.signal).catch((error: unknown) => error);
     const stop = async (): Promise<void> => {
       ending.abort();
       await ended;
+      activity.delete(manager.registry);
       running.delete(one);
     };
     const one: RunningOperator = { metrics: manager.registry, stop, [Symbol.asyncDispose]: stop };
@@ -97,12 +101,7 @@ export async function startTestPlatform(platform: { readonly clock?: Clock } = {
     },
     forget: () => (requests = []),
     start,
-    async quiet() {
-      for (let seen = -1; seen !== requests.length;) {
-        seen = requests.length;
-        await sleep(systemClock, quietMs);
-      }
-    },
+    quiet: () => activity.idle(),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }
