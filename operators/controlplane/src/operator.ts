@@ -18,6 +18,9 @@ import { addEndpointIndex, endpointController } from './endpoint/controller.ts';
 import type { TenantHost } from './host/index.ts';
 import type { MigrationPlatform } from './migration/controller.ts';
 import { managementCache } from './management-cache.ts';
+import { PromotionController } from './promotion/controller.ts';
+import type { PromotionOptions } from './promotion/controller.ts';
+import { TenantMeasurements } from './promotion/tenant-measurements.ts';
 import { automaticController } from './registration/automatic.ts';
 import { registrationController } from './registration/controller.ts';
 import { ControllerManagerLiveness } from './registration/controller-manager-liveness.ts';
@@ -49,6 +52,8 @@ export interface OperatorOptions {
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
   readonly log?: Logger | undefined;
+  /** For tests: the time between two measurements for promotion, and their clock. */
+  readonly promotion?: Partial<Pick<PromotionOptions, 'intervalMs' | 'clock'>> | undefined;
   /** For tests: `controlplane.<write>.before` and `.after`. */
   readonly failpoints?: Pick<Failpoints, 'hit'> | undefined;
 }
@@ -95,6 +100,19 @@ export function controlPlaneOperator(options: OperatorOptions): Manager {
   for (const controller of lostControllerManagersControllers({ clock, liveness })) manager.controller(controller);
   manager.controller(
     registrationController({ clock, followed: new FollowedSecrets({ client: management, clock, log }) }),
+  );
+  manager.add(
+    new PromotionController({
+      management: manager.cluster,
+      client: management,
+      tenants,
+      measurements: new TenantMeasurements({ client: host.client, clock, ...options.promotion }),
+      dedicated: { measure: () => Promise.resolve(new Map()) },
+      events: manager.recorder('controlplane-operator').for(manager.cluster),
+      clock,
+      log,
+      ...options.promotion,
+    }),
   );
   return manager;
 }

@@ -75,6 +75,8 @@ export const hostRules: readonly PolicyRule[] = [
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
   },
   { apiGroups: ['tenancy.hangar.dev'], resources: ['tenants/kubeconfig'], verbs: ['create'] },
+  // Measurements for promotion.
+  { apiGroups: ['tenancy.hangar.dev'], resources: ['tenants/usage'], verbs: ['get'] },
 ];
 
 /** On the management plane, in the namespace of the lease, when there are several operators. */

@@ -4,6 +4,7 @@ import type { ApiObject } from '@hangar/client';
 import type { Condition } from './condition.ts';
 import type { DedicatedSpec } from './dedicated.ts';
 import type { NodesSpec } from './nodes.ts';
+import type { PromotionSpec } from './promotion.ts';
 import type { ControlPlaneMode, DeletionPolicy } from './control-plane.ts';
 import type { RegistrationMode } from './control-plane-registration.ts';
 
@@ -28,6 +29,10 @@ export interface ControlPlaneClass extends ApiObject {
   status?: ControlPlaneClassStatus;
 }
 
+/**
+ * @rule "!has(self.promotion) || !has(self.modesAllowed) || size(self.modesAllowed) != 1"
+ *   message "spec.promotion requires that spec.modesAllowed allows both modes"
+ */
 export interface ControlPlaneClassSpec {
   /**
    * Bundles of manifests that the operator applies to each control plane and keeps up to date: starter, coredns, kube-proxy,
@@ -64,6 +69,8 @@ export interface ControlPlaneClassSpec {
   nodes?: NodesSpec;
   /** Settings of control planes with mode Dedicated that do not set them in spec.dedicated. */
   dedicated?: DedicatedSpec;
+  /** When control planes change between the modes Virtual and Dedicated. If unset, the operator does not measure them. */
+  promotion?: PromotionSpec;
 }
 
 export interface ClassImages {

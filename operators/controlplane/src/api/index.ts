@@ -5,6 +5,7 @@ export type * from './references.ts';
 export type { DedicatedSpec } from './dedicated.ts';
 export type { MigrationOutcome, MigrationSpec, MigrationStatus, MigrationStep } from './migration.ts';
 export type { NodesSpec } from './nodes.ts';
+export type { PromotionMode, PromotionSpec, PromotionThresholds, ReturnThresholds } from './promotion.ts';
 export type {
   AddressKind,
   ControlPlaneAddress,

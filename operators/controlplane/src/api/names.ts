@@ -40,6 +40,10 @@ export const annotations = {
   mode: `${group}/mode`,
   /** On HostedControlPlanes: the time since when it is kept for the next control plane of its name. */
   retained: `${group}/retained-since`,
+  /** On ControlPlanes: `true` if promotion must not measure it or change its mode. */
+  promotionDisabled: `${group}/promotion-disabled`,
+  /** On ControlPlanes: the reason for which promotion made it dedicated. Absent: a user set the mode. */
+  promotedFor: `${group}/promoted-for`,
   /** On Secrets: the registration that it was made for. */
   registration: `${group}/registration`,
 } as const;

@@ -15,6 +15,7 @@ import { pathHost } from '../host/index.ts';
 import type { InsideChange } from '../host/index.ts';
 import type { MigrationPlatform } from '../migration/controller.ts';
 import { controlPlaneOperator } from '../operator.ts';
+import type { OperatorOptions } from '../operator.ts';
 import { namespaceEnder } from './namespace-ender.ts';
 
 export interface TestPlatform extends AsyncDisposable {
@@ -44,6 +45,7 @@ export interface RunningOperator {
 export interface TestPlatformOptions {
   readonly clock?: Clock;
   readonly externalUrl?: string;
+  readonly promotion?: OperatorOptions['promotion'];
   /** Connects to a dedicated control plane. */
   readonly dedicated?: (config: ClusterConfig) => HttpTransport;
   /** Of dedicated control planes. */
@@ -62,6 +64,7 @@ export async function startTestPlatform({
   dedicated,
   addonResyncMs,
   migration,
+  promotion,
 }: TestPlatformOptions = {}): Promise<TestPlatform> {
   await using opened = new AsyncDisposableStack();
   const fleet = opened.use(await startTestFleet({ clusters: [], clock }));
@@ -107,6 +110,7 @@ export async function startTestPlatform({
       log: silent,
       failpoints,
       migration,
+      promotion,
       ...(dedicated
         ? {
             dedicated: {

@@ -82,6 +82,7 @@ export function rightsSuite(title: string, start: () => Promise<ManagementPlane>
           management: new RestClient(onManagement.watched(management.transport)),
           host,
           log: silent,
+          promotion: { intervalMs: 100 },
           dedicated: { connect: (config) => Promise.resolve(new RestClient(hosted.transport(config))) },
           leaderElection: { namespace: 'default', name: 'operator' },
         });
@@ -134,6 +135,7 @@ async function wholeLife(client: Client, hostClient: Client): Promise<void> {
     spec: {
       addons: ['starter', 'mesh'],
       deletionPolicy: 'Destroy',
+      promotion: { toDedicated: { objects: 1_000_000 } },
       registration: { enabled: true, services: ['Controllers'] },
     },
   });

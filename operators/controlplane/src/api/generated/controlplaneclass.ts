@@ -336,7 +336,175 @@ export const definition: CustomResourceDefinition = {
                       },
                     },
                   },
+                  promotion: {
+                    description:
+                      'When control planes change between the modes Virtual and Dedicated. If unset, the operator does not measure them.',
+                    type: 'object',
+                    required: ['toDedicated'],
+                    properties: {
+                      mode: {
+                        description:
+                          'Recommend: the operator only reports a recommendation, in the conditions PromotionRecommended and ReturnRecommended. Automatic: it also changes spec.mode of the control plane, which starts a migration.',
+                        type: 'string',
+                        enum: ['Recommend', 'Automatic'],
+                        default: 'Recommend',
+                      },
+                      toDedicated: {
+                        description:
+                          'Thresholds of virtual control planes. One that is reached for the stabilization window is sufficient.',
+                        type: 'object',
+                        properties: {
+                          objects: {
+                            description:
+                              'Number of objects that the control plane stores, without those that every control plane has.',
+                            type: 'integer',
+                            format: 'int64',
+                            minimum: 1,
+                          },
+                          storedBytes: {
+                            description: 'Size of all stored objects and their names, such as 500Mi.',
+                            anyOf: [{ type: 'integer' }, { type: 'string' }],
+                            'x-kubernetes-int-or-string': true,
+                            pattern: '^[1-9][0-9]{0,15}([kMGTP]|[KMGTP]i)?$',
+                          },
+                          requestsPerSecond: {
+                            description: 'Requests per second, including watches that start.',
+                            type: 'integer',
+                            format: 'int32',
+                            minimum: 1,
+                          },
+                          neighbourP99: {
+                            description:
+                              '99th percentile of the duration of requests to all other tenants of the server, such as 500ms, without watches. It counts only for the tenant that used the most processing time, and at least a fifth of the processing time of all tenants.',
+                            type: 'string',
+                            maxLength: 32,
+                            pattern: '^([0-9]{1,7}(m|s|ms))+$',
+                            'x-kubernetes-validations': [
+                              {
+                                rule: "duration(self) >= duration('1ms') && duration(self) <= duration('30s')",
+                                message: 'must be from 1ms to 30s',
+                              },
+                            ],
+                          },
+                          stallsPerHour: {
+                            description:
+                              'Stalls of the event loop of the server in the last hour that requests of the control plane caused.',
+                            type: 'integer',
+                            format: 'int32',
+                            minimum: 1,
+                            maximum: 100,
+                          },
+                          stabilizationWindow: {
+                            description:
+                              'Time for which a threshold must be reached, and time after a change of the mode without another one. Defaults to 10m.',
+                            type: 'string',
+                            maxLength: 32,
+                            pattern: '^([0-9]{1,7}(h|m|s|ms))+$',
+                            'x-kubernetes-validations': [
+                              {
+                                rule: "duration(self) >= duration('1m') && duration(self) <= duration('168h')",
+                                message: 'must be from 1m to 168h',
+                              },
+                            ],
+                          },
+                        },
+                        'x-kubernetes-validations': [
+                          {
+                            rule: 'has(self.objects) || has(self.storedBytes) || has(self.requestsPerSecond) || has(self.neighbourP99) || has(self.stallsPerHour)',
+                            message: 'at least one threshold is required',
+                          },
+                        ],
+                      },
+                      toVirtual: {
+                        description:
+                          'Thresholds of dedicated control planes, lower than those of toDedicated. All of them must hold for the stabilization window. Only control planes that became dedicated automatically return automatically, unless neighbourP99 or stallsPerHour was the reason. If unset, control planes do not return.',
+                        type: 'object',
+                        properties: {
+                          objects: {
+                            description:
+                              'The control plane has fewer objects, including those that every control plane has.',
+                            type: 'integer',
+                            format: 'int64',
+                            minimum: 1,
+                          },
+                          storedBytes: {
+                            description: 'The database of etcd is smaller, such as 100Mi, including free pages.',
+                            anyOf: [{ type: 'integer' }, { type: 'string' }],
+                            'x-kubernetes-int-or-string': true,
+                            pattern: '^[1-9][0-9]{0,15}([kMGTP]|[KMGTP]i)?$',
+                          },
+                          requestsPerSecond: {
+                            description:
+                              'The API server gets fewer requests per second, including those of the components of the control plane.',
+                            type: 'integer',
+                            format: 'int32',
+                            minimum: 1,
+                          },
+                          stabilizationWindow: {
+                            description:
+                              'Time for which all thresholds must hold, and time after a change of the mode without another one. Defaults to 1h.',
+                            type: 'string',
+                            maxLength: 32,
+                            pattern: '^([0-9]{1,7}(h|m|s|ms))+$',
+                            'x-kubernetes-validations': [
+                              {
+                                rule: "duration(self) >= duration('1m') && duration(self) <= duration('168h')",
+                                message: 'must be from 1m to 168h',
+                              },
+                            ],
+                          },
+                        },
+                        'x-kubernetes-validations': [
+                          {
+                            rule: 'has(self.objects) || has(self.storedBytes) || has(self.requestsPerSecond)',
+                            message: 'at least one threshold is required',
+                          },
+                        ],
+                      },
+                      maxDedicated: {
+                        description:
+                          'Maximum number of control planes of the class that are dedicated because of promotion. Required in mode Automatic.',
+                        type: 'integer',
+                        format: 'int32',
+                        minimum: 0,
+                        maximum: 10000,
+                      },
+                      maxConcurrent: {
+                        description:
+                          'Maximum number of control planes of the class that migrate at the same time. Automatic changes wait for other migrations.',
+                        type: 'integer',
+                        format: 'int32',
+                        minimum: 1,
+                        maximum: 100,
+                        default: 1,
+                      },
+                    },
+                    'x-kubernetes-validations': [
+                      {
+                        rule: "self.mode != 'Automatic' || has(self.maxDedicated)",
+                        message: 'maxDedicated is required when mode is Automatic',
+                      },
+                      {
+                        rule: '!has(self.toVirtual) || !has(self.toDedicated.objects) || (has(self.toVirtual.objects) && self.toVirtual.objects < self.toDedicated.objects)',
+                        message: 'toVirtual.objects must be set and lower than toDedicated.objects',
+                      },
+                      {
+                        rule: '!has(self.toVirtual) || !has(self.toDedicated.storedBytes) || (has(self.toVirtual.storedBytes) && quantity(string(self.toVirtual.storedBytes)).isLessThan(quantity(string(self.toDedicated.storedBytes))))',
+                        message: 'toVirtual.storedBytes must be set and lower than toDedicated.storedBytes',
+                      },
+                      {
+                        rule: '!has(self.toVirtual) || !has(self.toDedicated.requestsPerSecond) || (has(self.toVirtual.requestsPerSecond) && self.toVirtual.requestsPerSecond < self.toDedicated.requestsPerSecond)',
+                        message: 'toVirtual.requestsPerSecond must be set and lower than toDedicated.requestsPerSecond',
+                      },
+                    ],
+                  },
                 },
+                'x-kubernetes-validations': [
+                  {
+                    rule: '!has(self.promotion) || !has(self.modesAllowed) || size(self.modesAllowed) != 1',
+                    message: 'spec.promotion requires that spec.modesAllowed allows both modes',
+                  },
+                ],
                 default: {},
               },
               status: {

@@ -197,6 +197,68 @@ const classes: readonly Case[] = [
     ],
   },
   {
+    title: 'promotion',
+    kind: ControlPlaneClass,
+    steps: [
+      { spec: { promotion: { toDedicated: { objects: 100000 } } } },
+      {
+        spec: {
+          promotion: {
+            mode: 'Automatic',
+            toDedicated: {
+              objects: 100000,
+              storedBytes: '1Gi',
+              requestsPerSecond: 200,
+              neighbourP99: '500ms',
+              stallsPerHour: 20,
+              stabilizationWindow: '10m',
+            },
+            toVirtual: { objects: 50000, storedBytes: 500000000, requestsPerSecond: 50, stabilizationWindow: '24h' },
+            maxDedicated: 5,
+            maxConcurrent: 2,
+          },
+        },
+      },
+      { spec: { promotion: {} }, refused: 'spec.promotion.toDedicated' },
+      { spec: { promotion: { toDedicated: {} } }, refused: 'at least one threshold' },
+      { spec: { promotion: { toDedicated: { objects: 0 } } }, refused: 'spec.promotion.toDedicated.objects' },
+      {
+        spec: { promotion: { toDedicated: { storedBytes: '-1' } } },
+        refused: 'spec.promotion.toDedicated.storedBytes',
+      },
+      { spec: { promotion: { toDedicated: { neighbourP99: '1m' } } }, refused: 'must be from 1ms to 30s' },
+      { spec: { promotion: { toDedicated: { stallsPerHour: 101 } } }, refused: 'stallsPerHour' },
+      {
+        spec: { promotion: { toDedicated: { objects: 9, stabilizationWindow: '1s' } } },
+        refused: 'must be from 1m to 168h',
+      },
+      { spec: { promotion: { mode: 'Off', toDedicated: { objects: 9 } } }, refused: 'spec.promotion.mode' },
+      { spec: { promotion: { mode: 'Automatic', toDedicated: { objects: 9 } } }, refused: 'maxDedicated is required' },
+      {
+        spec: { promotion: { toDedicated: { objects: 9 }, toVirtual: { objects: 9 } } },
+        refused: 'lower than toDedicated.objects',
+      },
+      {
+        spec: { promotion: { toDedicated: { objects: 9 }, toVirtual: { requestsPerSecond: 1 } } },
+        refused: 'toVirtual.objects must be set',
+      },
+      {
+        spec: { promotion: { toDedicated: { storedBytes: '1Gi' }, toVirtual: { storedBytes: 2000000000 } } },
+        refused: 'lower than toDedicated.storedBytes',
+      },
+      {
+        spec: { promotion: { toDedicated: { requestsPerSecond: 9 }, toVirtual: { requestsPerSecond: 9 } } },
+        refused: 'lower than toDedicated.requestsPerSecond',
+      },
+      { spec: { promotion: { toDedicated: { stallsPerHour: 9 }, toVirtual: {} } }, refused: 'at least one threshold' },
+      {
+        spec: { modesAllowed: ['Virtual'], promotion: { toDedicated: { objects: 9 } } },
+        refused: 'allows both modes',
+      },
+      { spec: { modesAllowed: ['Virtual', 'Dedicated'], promotion: { toDedicated: { objects: 9 } } } },
+    ],
+  },
+  {
     title: 'registrations',
     kind: ControlPlaneClass,
     steps: [
