@@ -4,6 +4,7 @@ import type { Client } from '@hangar/client';
 import { hasCode, sleep } from '@hangar/core';
 import type { Call, Command } from '../command.ts';
 import { Counts } from '../top/counts.ts';
+import { Recommendations } from '../top/recommendations.ts';
 import { isCountedFor, rowsOf, sorted, sortings } from '../top/rows.ts';
 import type { Sorting, TopRow } from '../top/rows.ts';
 import { printedValue } from '../terminal/printed.ts';
@@ -17,7 +18,7 @@ export const top: Command = {
   name: 'top',
   summary: 'show the usage of tenants: requests, objects, bytes, memory, watches',
   description:
-    'On a terminal the table is updated until q or Ctrl-C; otherwise, and with --once, it is printed once. If there are very many tenants, only active tenants are shown, unless they are sorted by objects or bytes. MEMORY is the size of the objects that the server caches now, SHARE is its share of all caches.',
+    'On a terminal the table is updated until q or Ctrl-C; otherwise, and with --once, it is printed once. If there are very many tenants, only active tenants are shown, unless they are sorted by objects or bytes. MEMORY is the size of the objects that the server caches now, SHARE is its share of all caches. RECOMMENDED appears if spec.promotion of a class recommends another mode for a control plane.',
   args: [],
   options: [
     { name: 'once', meaning: 'print one table of all tenants' },
@@ -80,7 +81,7 @@ async function sampledRows(looking: Looking): Promise<TopRow[]> {
   const before = await sampled(looking, true, false);
   await sleep(session.clock, intervalMs, signal);
   const rows = rowsOf(await sampled(looking, true, true), before);
-  return sorted(rows, sorting);
+  return sorted(await new Recommendations(looking.client, session.clock).of(rows, signal), sorting);
 }
 
 async function live(looking: Looking): Promise<void> {
@@ -106,6 +107,7 @@ async function live(looking: Looking): Promise<void> {
 async function drawn(looking: Looking): Promise<never> {
   const { session, client, sorting, intervalMs, signal } = looking;
   const counts = new Counts(client);
+  const recommendations = new Recommendations(client, session.clock);
   let before: Sample | undefined;
   for (;;) {
     const includesIdle = isCountedFor(sorting) || before === undefined || before.tenants <= idleMax;
@@ -113,7 +115,8 @@ async function drawn(looking: Looking): Promise<never> {
     const sample = await sampled(looking, includesIdle, before === undefined && isCountedFor(sorting));
     const size = session.out.size() ?? { columns: 80, rows: 24 };
     const all = sorted(counts.remembered(rowsOf(sample, before)), sorting);
-    const rows = await counts.of(all.slice(0, rowsThatFit(size)), signal);
+    const counted = await counts.of(all.slice(0, rowsThatFit(size)), signal);
+    const rows = await recommendations.of(counted, signal);
     const shownOf =
       all.length < sample.tenants ? `${all.length} in use of ${sample.tenants} tenants` : `${all.length} tenants`;
     const title = `${shownOf}, by ${sorting}, every ${intervalMs / 1_000} s; press q to quit`;

@@ -1,5 +1,6 @@
 /** Computes rows from two samples: rates per second, and the order. */
 
+import type { Recommendation } from './recommendations.ts';
 import type { Sample, TenantSample } from './sample.ts';
 
 export interface TopRow {
@@ -14,6 +15,8 @@ export interface TopRow {
   readonly writes: number;
   readonly objects?: number;
   readonly storedBytes?: number;
+  /** The operator recommends another mode. */
+  readonly recommendation?: Recommendation;
 }
 
 export const sortings = ['requests', 'objects', 'bytes', 'memory', 'watches', 'name'] as const;

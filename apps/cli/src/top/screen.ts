@@ -6,13 +6,14 @@ import { shortened } from '../terminal/plain-text.ts';
 import { unstyled } from '../terminal/styles.ts';
 import type { Styler } from '../terminal/styles.ts';
 import { table } from '../terminal/table.ts';
+import type { Recommendation } from './recommendations.ts';
 import type { TopRow } from './rows.ts';
 
 const head = ['NAME', 'REQUESTS/S', 'OBJECTS', 'STORED', 'MEMORY', 'SHARE', 'WATCHES'];
 
 /** Unknown numbers are absent. */
 export const rowsAsList = (rows: readonly TopRow[]): JsonObject => ({
-  items: rows.map(({ name, rate, objects, storedBytes, memoryBytes, memoryShare, watches }) => ({
+  items: rows.map(({ name, rate, objects, storedBytes, memoryBytes, memoryShare, watches, recommendation }) => ({
     name,
     ...(rate === undefined ? {} : { requestsPerSecond: rate }),
     ...(objects === undefined ? {} : { objects }),
@@ -20,13 +21,16 @@ export const rowsAsList = (rows: readonly TopRow[]): JsonObject => ({
     memoryBytes,
     memoryShare,
     watches,
+    ...(recommendation ? { recommendation: { ...recommendation } } : {}),
   })),
 });
 
-export const topTable = (rows: readonly TopRow[], style: Styler = unstyled): string =>
-  table(
-    head,
-    rows.map(({ name, rate, objects, storedBytes, memoryBytes, memoryShare, watches }) => [
+/** The column of recommendations appears only if there is one. */
+export function topTable(rows: readonly TopRow[], style: Styler = unstyled): string {
+  const isRecommended = rows.some(({ recommendation }) => recommendation !== undefined);
+  return table(
+    isRecommended ? [...head, 'RECOMMENDED'] : head,
+    rows.map(({ name, rate, objects, storedBytes, memoryBytes, memoryShare, watches, recommendation }) => [
       name,
       rate === undefined ? '-' : shortNumber(rate),
       objects === undefined ? '-' : String(objects),
@@ -34,9 +38,14 @@ export const topTable = (rows: readonly TopRow[], style: Styler = unstyled): str
       bytesText(memoryBytes),
       `${Math.round(memoryShare * 100)}%`,
       String(watches),
+      ...(isRecommended ? [recommendation ? recommendationText(recommendation) : ''] : []),
     ]),
     { style },
   );
+}
+
+/** Example: `→ dedicated: 120,431 objects (threshold: 100,000)`. */
+const recommendationText = ({ mode, message }: Recommendation): string => `→ ${mode.toLowerCase()}: ${message}`;
 
 export interface ScreenSize {
   readonly columns: number;

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { defineKind } from '@hangar/client';
 import type { ApiObject } from '@hangar/client';
 import { systemClock } from '@hangar/core';
+import { ControlPlane } from '../kinds.ts';
 import { KeptOutput, openTestWorld } from '../testing/test-session.ts';
 import { rowsOf, sorted } from './rows.ts';
 import type { Sample, TenantSample } from './sample.ts';
@@ -139,6 +140,33 @@ describe('hangar top', () => {
     const [row] = JSON.parse(out).items;
     assert.deepEqual([row.name, row.objects, typeof row.requestsPerSecond], ['busy', 1, 'number']);
     assert.match((await world.run('top', '-o', 'yaml', '--interval', '200ms')).out, /^- .*\n(.*\n)* {2}name: busy$/m);
+  });
+
+  test('shows recommendations of the operator, also for programs', async () => {
+    await using world = await openTestWorld();
+    for (const name of ['big', 'small']) await world.fleet.createCluster(name);
+    const condition = {
+      type: 'PromotionRecommended',
+      status: 'True',
+      reason: 'ObjectsAboveThreshold',
+      message: '120,431 objects (threshold: 100,000)',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    await world.client.create(ControlPlane, { metadata: { name: 'prod' }, spec: { virtual: { clusterPath: 'big' } } });
+    const body = { status: { conditions: [condition] } };
+    await world.client.status.patch(ControlPlane, { name: 'prod' }, { type: 'merge', body });
+    const table = await world.run('top', '--once', '--interval', '200ms', '--sort', 'name');
+    const [head, big, small] = table.out.split('\n');
+    assert.match(head!, / WATCHES +RECOMMENDED$/);
+    assert.match(big!, /^big .* → dedicated: 120,431 objects \(threshold: 100,000\)$/);
+    assert.match(small!, /^small .* 0$/);
+    const { items } = JSON.parse((await world.run('top', '-o', 'json', '--interval', '200ms')).out);
+    const byName = new Map(
+      items.map((row: { name: string; recommendation?: object }) => [row.name, row.recommendation]),
+    );
+    const { reason, message } = condition;
+    assert.deepEqual(byName.get('big'), { mode: 'Dedicated', reason, message });
+    assert.equal(byName.get('small'), undefined);
   });
 
   test('on a server without tenants says so', async () => {
