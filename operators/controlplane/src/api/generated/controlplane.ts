@@ -465,7 +465,7 @@ export const definition: CustomResourceDefinition = {
                   },
                   conditions: {
                     description:
-                      'Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway; NodesReachable while the port for nodes cannot be opened; HostedControlPlaneReady in mode Dedicated, and EndpointApplied while its address cannot change to the desired one.',
+                      'Conditions: Accepted, Programmed and Ready; AddonsApplied if the class has addons; GatewayProgrammed if it has a Gateway; NodesReachable while the port for nodes cannot be opened; HostedControlPlaneReady in mode Dedicated, and EndpointApplied while its address cannot change to the desired one; PromotionRecommended or ReturnRecommended while spec.promotion of the class recommends the other mode.',
                     type: 'array',
                     items: {
                       type: 'object',
