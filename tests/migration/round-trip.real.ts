@@ -64,7 +64,7 @@ describe('migration', () => {
 
   test('dedicated to virtual: the tenant has everything that was written meanwhile', async () => {
     await app('create', 'configmap', 'written-when-dedicated', '-n', 'filled');
-    const [written] = (await versions()).filter((line) => line.startsWith('written-when-dedicated '));
+    const written = (await versions()).find((line) => line.startsWith('written-when-dedicated '));
     await platform.migrate('app', 'virtual');
     assert.match(await platform.hangar('get'), /^app +Virtual +True +Ready +https:\S+\/clusters\/app\/control-plane /m);
     assert.deepEqual(

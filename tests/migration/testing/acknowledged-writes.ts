@@ -149,7 +149,7 @@ export class AcknowledgedWrites implements AsyncDisposable {
     for (let number = 0; !signal.aborted; number++) {
       const waitMs = startedMs + (number * 1_000) / this.#perSecond - performance.now();
       if (waitMs > 1) await delay(waitMs, undefined, { signal }).catch(() => {});
-      // A held request is one of many: the others go on until the limit.
+      // Requests that wait for a hold do not stop the others, up to the limit.
       while (this.#inFlight.size >= inFlightMax && !signal.aborted) await Promise.race(this.#inFlight);
       if (signal.aborted) return;
       const write = this.#write(number).finally(() => this.#inFlight.delete(write));

@@ -1,5 +1,5 @@
 /**
- * A platform as a user starts it: `hangar up --hosted` in a folder of its own, with the programs of the tools cache. All commands run as
+ * A platform as a user starts it: `hangar up --hosted` in a temporary folder, with the programs of the tools cache. All commands run as
  * processes.
  *
  *     await using platform = await HostedPlatform.start();
