@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '@hangar/core';
+import type { Timer } from '@hangar/core';
 import type { Revision, Store, Write } from '../contract.ts';
 import { openMemoryStore } from '../drivers/memory/memory-store.ts';
 import { put } from '../drivers/memory/testing.ts';
+import { alteredStore } from '../simulation/planted-bugs/altered.ts';
 import { replicaDigest } from './digest.ts';
 
 async function filled(...transactions: Write[][]): Promise<Store> {
@@ -60,30 +62,27 @@ test('leases and omitted keys are not part of the digest', async () => {
   assert.equal((await replicaDigest(store, { prefix: '/t/', omits })).digest, await digestOf(leased));
 });
 
-test('the event loop runs between pages of half a megabyte', async () => {
+test('the event loop runs after half a megabyte, also if large entries follow small ones', async () => {
   const store = await openMemoryStore();
-  for (let at = 0; at < 64; at++) await store.commit([put(`/t/${at}`, 'x'.repeat(100_000))]);
-  const slices: number[] = [];
-  let bytes = 0;
-  const measured: Store = Object.create(store, {
-    range: {
-      value: async (...parameters: Parameters<Store['range']>) => {
-        const page = await store.range(...parameters);
-        bytes += page.entries.reduce((sum, { value }) => sum + value.length, 0);
-        return page;
-      },
+  for (let at = 0; at < 200; at++) await store.commit([put(`/t/a${at}`, 'x')]);
+  for (let at = 0; at < 64; at++) await store.commit([put(`/t/b${at}`, 'x'.repeat(100_000))]);
+  const lengths: number[] = [];
+  const measured = alteredStore(store, {
+    async range(range, options) {
+      const page = await store.range(range, options);
+      lengths.push(page.entries.length);
+      return page;
     },
   });
-  const clock = {
-    ...systemClock,
-    soon: (callback: () => void) => {
-      slices.push(bytes);
-      bytes = 0;
-      return systemClock.soon(callback);
-    },
+  let slices = 0;
+  const soon = (callback: () => void): Timer => {
+    slices++;
+    return systemClock.soon(callback);
   };
-  assert.equal((await replicaDigest(measured, { prefix: '/t/', clock })).entries, 64);
-  assert.ok(slices.length > 10 && slices.every((slice) => slice <= 1_000_000), slices.join());
+  const { entries } = await replicaDigest(measured, { prefix: '/t/', clock: { ...systemClock, soon } });
+  assert.equal(entries, 264);
+  assert.ok(Math.max(...lengths) <= 20, lengths.join());
+  assert.ok(slices >= lengths.length + 3, `${slices} slices of ${lengths.length} pages`);
 });
 
 test('an abort ends the calculation', async () => {

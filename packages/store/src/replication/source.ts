@@ -41,6 +41,9 @@ export async function* replicaFrames(
   if (after !== undefined && !options.signal.aborted) yield* source.changes(after);
 }
 
+/** Bounds the memory if large entries follow small ones. */
+const pageLengthMax = 64;
+
 class Source {
   readonly #store: Store;
   readonly #options: ReplicaSourceOptions;
@@ -59,7 +62,8 @@ class Source {
     const { prefix, signal, pageBytesMax } = this.#options;
     let index = 0;
     let snapshot = 0 as Revision;
-    for await (const { entries, revision } of pagesIn(this.#store, prefixRange(prefix), { pageBytes: pageBytesMax })) {
+    const pages = pagesIn(this.#store, prefixRange(prefix), { pageBytes: pageBytesMax, pageLength: pageLengthMax });
+    for await (const { entries, revision } of pages) {
       snapshot = revision;
       for (const entry of entries) {
         if (this.#omits(entry.key)) continue;

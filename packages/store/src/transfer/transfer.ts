@@ -59,13 +59,15 @@ export interface PageOptions {
   readonly atRevision?: Revision | undefined;
   /** Approximate size of a page. A single entry may be larger. */
   readonly pageBytes?: number | undefined;
+  /** Limit of entries of a page, which bounds it if large entries follow small ones. */
+  readonly pageLength?: number | undefined;
 }
 
 /** Yields the entries of a range like `entriesIn`, in pages; at least one, which can be empty. */
 export async function* pagesIn(
   store: Store,
   { start, end }: KeyRange,
-  { atRevision, pageBytes = defaultPageBytes }: PageOptions = {},
+  { atRevision, pageBytes = defaultPageBytes, pageLength = pageLengthMax }: PageOptions = {},
 ): AsyncGenerator<RangeResult, void, void> {
   let at = atRevision;
   let limit = firstPageLength;
@@ -76,7 +78,7 @@ export async function* pagesIn(
     yield page;
     if (!page.more) return;
     from = successor(page.entries.at(-1)!.key);
-    limit = nextLimit(page.entries, pageBytes);
+    limit = Math.min(pageLength, nextLimit(page.entries, pageBytes));
   }
 }
 
