@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { seededRandom } from '@hangar/core';
 import { Scheduler } from '@hangar/core/simulation';
 import type { Revision } from '../contract.ts';
-import { HistoryWindow } from './history-window.ts';
+import { findGaps, HistoryWindow } from './history-window.ts';
 import type { HistoryPolicy } from './history-window.ts';
 
 function world(policy: HistoryPolicy) {
@@ -52,6 +52,24 @@ describe('the history window', () => {
       compactions.slice(0, 5).map(({ revision }) => revision),
       [11, 22, 33, 44, 1_000_004],
     );
+  });
+
+  test('finds the gaps of an earlier process, large enough to matter, with few probes', () => {
+    const written = [...Array.from({ length: 300 }, (_, at) => at + 2), 5_000, 5_001, 9_000_000];
+    let probes = 0;
+    const firstFrom = (revision: Revision): Revision | undefined => {
+      probes++;
+      return written.find((one) => one >= revision) as Revision | undefined;
+    };
+    const span = { compacted: 100 as Revision, newest: 9_000_000 as Revision };
+    const gaps = findGaps(span, { ageMs: 1, revisionsMax: 100 }, firstFrom);
+    assert.deepEqual(
+      gaps.map(({ end }) => end),
+      [5_000, 9_000_000],
+    );
+    assert.ok(gaps[0]!.length > 4_690 && gaps[0]!.length <= 4_698, String(gaps[0]!.length));
+    assert.ok(probes < 50, String(probes));
+    assert.deepEqual(findGaps({ ...span, compacted: span.newest }, { ageMs: 1, revisionsMax: 100 }, firstFrom), []);
   });
 
   test('compacts in growing order', async () => {

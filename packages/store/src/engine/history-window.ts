@@ -21,6 +21,38 @@ export interface HistoryWindowOptions {
   policy: HistoryPolicy;
   /** Must not reject. */
   compact(revision: Revision): Promise<void>;
+  /** Gaps in the history of earlier processes. */
+  gaps?: readonly Gap[];
+}
+
+/** Skipped revisions before `end`. */
+export interface Gap {
+  readonly end: Revision;
+  readonly length: number;
+}
+
+const probesPerWindow = 20;
+const probesMax = 1_000;
+
+/**
+ * Finds the gaps after the compacted revision that are long enough to matter, by probes of the history: one for each twentieth of the window.
+ * `firstFrom` returns the first written revision that is not before the given one.
+ */
+export function findGaps(
+  { compacted, newest }: { compacted: Revision; newest: Revision },
+  { revisionsMax }: HistoryPolicy,
+  firstFrom: (revision: Revision) => Revision | undefined,
+): Gap[] {
+  const step = Math.max(1, Math.ceil(revisionsMax / probesPerWindow));
+  const gaps: Gap[] = [];
+  let at = compacted + 1;
+  for (let probes = 0; at <= newest && probes < probesMax; probes++) {
+    const end = firstFrom(at as Revision);
+    if (end === undefined) break;
+    if (end - at >= step) gaps.push({ end, length: end - at });
+    at = Math.max(at, end) + step;
+  }
+  return gaps;
 }
 
 export class HistoryWindow {
@@ -29,18 +61,19 @@ export class HistoryWindow {
   readonly #samples: { atMs: number; revision: Revision }[] = [];
   #newest = 0 as Revision;
   #compacted = 0 as Revision;
-  /** Skipped revisions that are not compacted; oldest first. They are not history, and do not count. Forgotten by a restart. */
-  #gaps: { readonly end: Revision; readonly length: number }[] = [];
+  /** Skipped revisions that are not compacted; oldest first. They are not history, and do not count. */
+  #gaps: readonly Gap[];
   #timer: Timer | undefined;
 
   constructor(options: HistoryWindowOptions) {
     this.#options = options;
+    this.#gaps = options.gaps ?? [];
   }
 
   /** Called after every commit, with the number of revisions skipped before this one. */
   advanced(revision: Revision, skipped = 0): void {
     this.#newest = revision;
-    if (skipped > 0) this.#gaps.push({ end: revision, length: skipped });
+    if (skipped > 0) this.#gaps = [...this.#gaps, { end: revision, length: skipped }];
     if (!this.#timer) this.#lookLater();
     const skippedInAll = this.#gaps.reduce((sum, { length }) => sum + length, 0);
     if (revision - this.#compacted - skippedInAll > this.#options.policy.revisionsMax * 1.1) this.#compactTo(revision);

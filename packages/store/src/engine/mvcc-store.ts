@@ -25,12 +25,12 @@ import type {
   Write,
 } from '../contract.ts';
 import { closed, CompactedError, futureRevision, StoreError } from '../errors.ts';
-import { checkKey, checkRange, prefixRange, successor } from '../keys.ts';
+import { checkKey, checkRange, everything, prefixRange, successor } from '../keys.ts';
 import { checkLeaseId, checkLimit, checkRevision, checkTransaction, checkTtl } from '../limits.ts';
 import type { Change, Command, Outcome } from './command.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { GroupCommitOptions } from './group-commit.ts';
-import { HistoryWindow } from './history-window.ts';
+import { findGaps, HistoryWindow } from './history-window.ts';
 import type { HistoryPolicy } from './history-window.ts';
 import { WatchHub } from './hub.ts';
 import type { HistoryPage } from './hub.ts';
@@ -118,7 +118,14 @@ export class MvccStore implements Store {
     });
     this.#leases = new LeaseKeeper(clock, (id) => this.revokeLease(id));
     for (const lease of reader.leases()) this.#leases.keep(lease);
-    this.#window = new HistoryWindow({ clock, policy: options.history, compact: (to) => this.#compactQuietly(to) });
+    this.#window = new HistoryWindow({
+      clock,
+      policy: options.history,
+      compact: (to) => this.#compactQuietly(to),
+      gaps: findGaps({ compacted: this.#compacted, newest: revision }, options.history, (from) =>
+        firstRevisionFrom(reader, from, revision),
+      ),
+    });
     void this.#removeObsolete(); // left by a crash
   }
 
@@ -397,6 +404,15 @@ export class MvccStore implements Store {
 
   #refuseWhenClosed(): void {
     if (this.#closing) throw closed();
+  }
+}
+
+/** Returns the first revision in the history that is not before `from`. A damaged row ends the search; a read of the row reports it. */
+function firstRevisionFrom(reader: TableReader, from: Revision, to: Revision): Revision | undefined {
+  try {
+    return reader.history(everything, { from, to, rowsMax: 1 }).rows[0]?.revision;
+  } catch {
+    return undefined;
   }
 }
 

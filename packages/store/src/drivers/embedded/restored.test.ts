@@ -87,3 +87,21 @@ test('a killed process leaves the restored revisions that it acknowledged', asyn
     assert.equal(formatOf(copy), 2);
   });
 });
+
+test('skipped revisions do not compact the history before them, also after a restart', async () => {
+  const history = { ageMs: 3_600_000, revisionsMax: 1_000 };
+  const directory = folder.path();
+  const early = await withStore({ directory, history }, async (store) => {
+    const { revision } = await store.commit([put('/a', 'early')]);
+    for (let count = 0; count < 20; count++) await store.commit([put('/a', String(count))]);
+    await store.commit([put('/skip', '', { revisionMin: 5_000_000 as Revision })]);
+    return revision;
+  });
+  await withStore({ directory, history }, async (store) => {
+    for (let count = 0; count < 20; count++) await store.commit([put('/a', String(count))]);
+    // A compaction in progress would be before this one.
+    await store.compact(1 as Revision);
+    const { entry } = await store.get('/a', { atRevision: early });
+    assert.equal(Buffer.from(entry!.value).toString(), 'early');
+  });
+});
