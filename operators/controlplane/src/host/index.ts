@@ -8,4 +8,5 @@ export type { KubeconfigHostOptions } from './kubeconfig-host.ts';
 export { issuedPair } from './issued.ts';
 export type { WantedPair } from './issued.ts';
 export { Tenant, tenantPath } from './tenant.ts';
+export { tenantReplica, tenantReplicaRules } from './tenant-replica.ts';
 export type { TenantObject, TenantSpec } from './tenant.ts';
