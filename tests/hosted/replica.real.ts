@@ -12,13 +12,15 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Deployment } from '@hangar/client/kinds/apps-v1';
 import { Secret } from '@hangar/client/kinds/core-v1';
-import { hasCode } from '@hangar/core';
-import { replicaDigest, replicaFrames } from '@hangar/store';
+import { hasCode, systemClock, systemRandom } from '@hangar/core';
+import { prefixRange, replicaDigest, replicaFrames } from '@hangar/store';
 import type { ReplicaEntry, ReplicaFrame, Revision, Store } from '@hangar/store';
 import { openEtcdStore } from '@hangar/store/etcd';
 import { annotations, HostedControlPlane } from '../../operators/hosted/src/api/index.ts';
 import { hostedReplicas } from '../../operators/hosted/src/replica/index.ts';
 import type { HostedReplica, HostedReplicaState, ReplicaKeys } from '../../operators/hosted/src/replica/index.ts';
+import { ensureKubeApiServerStart } from '../../packages/server/src/bootstrap/kube-apiserver-start.ts';
+import { openControlPlane } from '../../packages/server/src/open-control-plane.ts';
 import { tool } from '../../tools/tool.ts';
 import { until } from '../process-runtime/testing/until.ts';
 import type { Access } from '../tenancy/testing/access.ts';
@@ -65,6 +67,7 @@ describe('a HostedControlPlane as the replica of a tenant', () => {
     const { status } = await root.create(`${tenants}/demo/keys`, {});
     keys = { ...status, issuer: status.serviceAccountIssuer };
     source = opened.adopt(await openEtcdStore({ endpoints: [hangars.etcdUrl] }), (store) => store.close());
+    await removeStartObjects(administrator, source);
 
     const image = join(folder, 'hangar');
     await writeFile(image, `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`, { mode: 0o755 });
@@ -202,6 +205,34 @@ describe('a HostedControlPlane as the replica of a tenant', () => {
     await cluster.ready();
   });
 });
+
+/** Users delete and change objects that a kube-apiserver would create at its start. The server corrects them before the copy. */
+async function removeStartObjects(administrator: Access, store: Store): Promise<void> {
+  const { entries } = await store.range(prefixRange(prefix));
+  const values = new Map(entries.map((entry) => [entry.key.slice(prefix.length), entry.value]));
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  const flowControl = '/apis/flowcontrol.apiserver.k8s.io/v1';
+  for (const path of [
+    `${rbac}/clusterroles/system:discovery`,
+    `${rbac}/clusterrolebindings/system:basic-user`,
+    `${rbac}/namespaces/kube-system/roles/system:controller:bootstrap-signer`,
+    `${flowControl}/flowschemas/probes`,
+    `${flowControl}/prioritylevelconfigurations/workload-low`,
+    '/apis/scheduling.k8s.io/v1/priorityclasses/system-cluster-critical',
+    '/apis/networking.k8s.io/v1/servicecidrs/kubernetes',
+  ]) {
+    await administrator.remove(path);
+  }
+  await administrator.merge(`${rbac}/clusterroles/system:node`, { rules: [] });
+  await administrator.merge(`${flowControl}/flowschemas/service-accounts`, { spec: { matchingPrecedence: 9_123 } });
+  const options = { name: 'demo', prefix: '/registry', store, clock: systemClock, random: systemRandom };
+  const { plane, close } = await openControlPlane(options);
+  try {
+    await ensureKubeApiServerStart(plane, { value: (one) => values.get(one) });
+  } finally {
+    close();
+  }
+}
 
 /** Returns the revision that the content has reached. */
 function applyTo(content: Map<string, ReplicaEntry>, frame: ReplicaFrame): number | undefined {
