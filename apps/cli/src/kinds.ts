@@ -21,10 +21,30 @@ export interface NodesSettings {
   readonly networks?: readonly string[];
 }
 
+export type Mode = 'Virtual' | 'Dedicated';
+
+/** The current or most recent migration of a control plane between modes. */
+export interface Migration {
+  readonly id?: string;
+  readonly from: Mode;
+  readonly to: Mode;
+  readonly step?: string;
+  readonly outcome?: 'Switched' | 'Aborted';
+  readonly attempts?: number;
+  readonly startedAt?: string;
+  readonly switchedAt?: string;
+  readonly completedAt?: string;
+  readonly lag?: number;
+  readonly objects?: number;
+  readonly pauseMs?: number;
+  readonly message?: string;
+  readonly conditions?: readonly Condition[];
+}
+
 export interface ControlPlaneObject extends ApiObject {
   spec?: {
     classRef?: { name?: string };
-    mode?: 'Virtual' | 'Dedicated';
+    mode?: Mode;
     endpointRef?: { name?: string };
     endpointPolicy?: { hostname?: string };
     deletionPolicy?: 'Retain' | 'Destroy';
@@ -36,6 +56,7 @@ export interface ControlPlaneObject extends ApiObject {
     endpoints?: readonly { readonly type?: string; readonly url?: string }[];
     kubeconfigSecretRef?: { readonly name?: string; readonly namespace?: string };
     phase?: string;
+    migration?: Migration;
     observedGeneration?: number;
     conditions?: readonly Condition[];
   };
@@ -238,7 +259,20 @@ export const conditionOf = (
   type: string,
 ): Condition | undefined => object.status?.conditions?.find((one) => one.type === type);
 
-export const isDedicated = ({ spec }: ControlPlaneObject): boolean => spec?.mode === 'Dedicated';
+/** Returns the mode that serves the control plane: it differs from `spec.mode` until a migration has switched. */
+export function servingMode({ spec, status }: ControlPlaneObject): Mode {
+  const { migration } = status ?? {};
+  if (migration?.id !== undefined) return migration.outcome === 'Switched' ? migration.to : migration.from;
+  return spec?.mode ?? 'Virtual';
+}
+
+export const isDedicated = (plane: ControlPlaneObject): boolean => servingMode(plane) === 'Dedicated';
+
+/** Returns the migration that is not complete. */
+export function activeMigration({ status }: ControlPlaneObject): Migration | undefined {
+  const { migration } = status ?? {};
+  return migration?.id !== undefined && migration.completedAt === undefined ? migration : undefined;
+}
 
 /** The namespace with the HostedControlPlane of a dedicated control plane, whose name is short. */
 export const managementNamespace = ({ metadata, status }: ControlPlaneObject): string =>

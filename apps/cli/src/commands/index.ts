@@ -17,6 +17,7 @@ import { help } from './help.ts';
 import { hosted } from './hosted.ts';
 import { kubeconfig } from './kubeconfig.ts';
 import { logs } from './logs.ts';
+import { migrate } from './migrate.ts';
 import { node } from './node.ts';
 import { purge } from './purge.ts';
 import { restore } from './restore.ts';
@@ -40,6 +41,7 @@ export const commands: readonly Command[] = [
   node,
   hosted,
   etcd,
+  migrate,
   deleteCommand,
   purge,
   suspend,

@@ -1,12 +1,13 @@
 /** A control plane on one page. */
 
 import type { Condition, EventObject, NodesSettings } from '../kinds.ts';
-import { clusterPathOf, isDedicated } from '../kinds.ts';
+import { clusterPathOf, isDedicated, servingMode } from '../kinds.ts';
 import { bytesText } from '../terminal/figures.ts';
 import { plain } from '../terminal/plain-text.ts';
 import { table } from '../terminal/table.ts';
 import type { About, Part } from './about.ts';
 import { deletionPolicyOf, isByClass } from './deletion-policy.ts';
+import { migrationLines } from './migration.ts';
 import { ageOf } from './table.ts';
 
 const labelWidth = 16;
@@ -17,6 +18,7 @@ export function describedPlane(about: About, now: number): string {
   return [
     ...head(about, now),
     ...endpoints(about),
+    ...migration(about),
     ...section('Conditions', conditions(about, now)),
     ...section('Registrations', registrations(about)),
     ...(isDedicated(about.plane) ? hosted(about) : tenant(about)),
@@ -36,7 +38,7 @@ function head(about: About, now: number): string[] {
   const secret = status?.kubeconfigSecretRef;
   return [
     line('Name', metadata.name ?? ''),
-    line('Mode', spec?.mode ?? 'Virtual'),
+    line('Mode', servingMode(plane)),
     line('Class', className === undefined ? none : `${className}${isMissing ? ' (does not exist)' : ''}`),
     line('Phase', metadata.deletionTimestamp ? 'Deleting' : (status?.phase ?? 'Pending')),
     ...(isDedicated(plane) ? [] : [line('Path', clusterPathOf(plane))]),
@@ -61,6 +63,11 @@ function endpoints({ plane: { status } }: About): string[] {
   const all = status?.endpoints ?? (status?.endpoint ? [{ type: 'Internal', url: status.endpoint }] : []);
   if (all.length === 0) return [line('Endpoints', none)];
   return ['Endpoints:', ...all.map(({ type = '', url = '' }) => line(plain(type), url, '  '))];
+}
+
+function migration({ plane: { status } }: About): string[] {
+  if (!status?.migration?.id) return [];
+  return ['Migration:', ...migrationLines(status.migration).map(([label, value]) => line(label, value, '  '))];
 }
 
 function conditions({ plane }: About, now: number): string {

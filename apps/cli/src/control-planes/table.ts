@@ -1,7 +1,7 @@
 /** Control planes in columns. */
 
 import { since } from '@hangar/api/ages';
-import { clusterPathOf, conditionOf, isDedicated } from '../kinds.ts';
+import { clusterPathOf, conditionOf, isDedicated, servingMode } from '../kinds.ts';
 import type { ControlPlaneObject } from '../kinds.ts';
 import type { Style, Styler } from '../terminal/styles.ts';
 import { Table } from '../terminal/table.ts';
@@ -35,7 +35,7 @@ export class PlaneTable {
     const { metadata, spec, status } = plane;
     const row = [
       metadata.name ?? '',
-      spec?.mode ?? 'Virtual',
+      servingMode(plane),
       conditionOf(plane, 'Ready')?.status ?? 'Unknown',
       metadata.deletionTimestamp ? 'Deleting' : (status?.phase ?? 'Pending'),
       status?.endpoint ?? none,
