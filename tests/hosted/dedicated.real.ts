@@ -1,6 +1,7 @@
 /**
  * A dedicated control plane as a user creates it: `hangar up --hosted`, then `hangar create big --mode dedicated`. Its commands are those of
- * a virtual control plane beside it. `hangar delete` leaves nothing of it.
+ * a virtual control plane beside it. It has a host name at the front door, and is backed up and restored by its name. `hangar delete` retains
+ * its data, which the next one of the name adopts; with --destroy it leaves nothing.
  */
 
 import assert from 'node:assert/strict';
@@ -18,7 +19,7 @@ import { until } from '../process-runtime/testing/until.ts';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../../bin/hangar.js', import.meta.url));
-const components = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+const programs = ['etcd', 'etcdutl', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 const group = 'controlplane.kplane.dev/v1alpha1';
 
 interface Listed {
@@ -28,7 +29,7 @@ interface Listed {
 describe('hangar create --mode dedicated', () => {
   let folder: string;
   let dataFolder: string;
-  let port: number;
+  let [port, doorPort]: [number, number] = [0, 0];
   let kubectlPath: string;
 
   const hangar = async (...args: readonly string[]): Promise<string> => {
@@ -47,6 +48,7 @@ describe('hangar create --mode dedicated', () => {
   const management = (...args: readonly string[]): Promise<string> =>
     kubectl(join(dataFolder, 'admin.kubeconfig'), ...args);
   const big = (...args: readonly string[]): Promise<string> => kubectl(join(folder, 'big.kubeconfig'), ...args);
+  const kept = (): Promise<string> => big('get', 'configmap/kept', '-o', 'name');
   const applied = async (object: object): Promise<void> => {
     const file = join(folder, 'object.json');
     await writeFile(file, JSON.stringify(object));
@@ -80,10 +82,10 @@ describe('hangar create --mode dedicated', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hangar-dedicated-'));
     dataFolder = join(folder, 'data');
-    [port] = (await freePorts(1)) as [number];
+    [port, doorPort] = (await freePorts(2)) as [number, number];
     kubectlPath = await tool('kubectl');
     await mkdir(join(folder, 'bin'));
-    for (const name of components) await symlink(await tool(name), join(folder, 'bin', name));
+    for (const name of programs) await symlink(await tool(name), join(folder, 'bin', name));
   });
   after(async () => {
     await hangar('down').catch(() => undefined);
@@ -100,7 +102,14 @@ describe('hangar create --mode dedicated', () => {
   });
 
   test('it is created with a kubeconfig, the addons of its class and a registration', async () => {
-    await hangar('up', '--detach', '--no-demo', '--hosted', `--port=${port}`);
+    await hangar(
+      'up',
+      '--detach',
+      '--no-demo',
+      '--hosted',
+      `--port=${port}`,
+      `--front-door-listen=127.0.0.1:${doorPort}`,
+    );
     await applied({
       apiVersion: group,
       kind: 'ControlPlaneClass',
@@ -108,7 +117,8 @@ describe('hangar create --mode dedicated', () => {
       spec: { addons: ['starter'], registration: { enabled: true, services: ['controllers', 'workloads'] } },
     });
     await hangar('create', 'small', '--deletion-policy', 'Destroy');
-    await hangar('create', 'big', '--mode', 'dedicated', '--class', 'gold', '-o', 'big.kubeconfig').catch(
+    const host = ['--host', 'big.hosted.localhost'];
+    await hangar('create', 'big', '--mode', 'dedicated', '--class', 'gold', ...host, '-o', 'big.kubeconfig').catch(
       async (error: unknown) => {
         throw new Error(await describeAll(), { cause: error });
       },
@@ -132,10 +142,12 @@ describe('hangar create --mode dedicated', () => {
     assert.match(table, /^small +Virtual +True +Ready +https:/m);
     const page = await hangar('describe', 'big');
     assert.match(page, /^Mode: +Dedicated$/m);
-    assert.match(page, /^Deletion: +Destroy$/m);
+    assert.match(page, /^Deletion: +Retain\b/m);
     assert.match(page, /HostedControlPlane kplane-cp-big\/big/);
     assert.match(page, /Version: +v1\.36\.4/);
-    assert.match(await hangar('kubeconfig', 'big', '--external'), /server: https:\/\/127\.0\.0\.1:\d+/);
+    const kubeconfig = await hangar('kubeconfig', 'big', '--external');
+    assert.match(kubeconfig, new RegExp(`server: https://127\\.0\\.0\\.1:${doorPort}`));
+    assert.match(kubeconfig, /tls-server-name: big\.hosted\.localhost/);
     await hangar('use', 'big');
     assert.equal(await kubectl(join(folder, 'user.kubeconfig'), 'get', 'cm', 'kept', '-o', 'name'), 'configmap/kept\n');
     assert.match(await hangar('status'), /2/);
@@ -182,8 +194,55 @@ describe('hangar create --mode dedicated', () => {
     await until('it is accepted again', async () => (await accepted('big')) === 'Reconciled');
   });
 
+  test('it is backed up and restored in place by its name', async () => {
+    const metadata = { name: 'big-1', namespace: 'hangar-system' };
+    const controlPlaneRef = { kind: 'ControlPlane', name: 'big' };
+    const complete = (kind: string): Promise<string> =>
+      management('wait', '-n', metadata.namespace, '--for=condition=Complete', `${kind}/big-1`, '--timeout=90s').catch(
+        async (error: unknown) => {
+          const object = await management('get', kind, 'big-1', '-n', metadata.namespace, '-o', 'yaml').catch(String);
+          throw new Error(`${object}\n${await describeAll()}`, { cause: error });
+        },
+      );
+    await applied({
+      apiVersion: 'backup.hangar.dev/v1alpha1',
+      kind: 'ControlPlaneBackup',
+      metadata,
+      spec: { controlPlaneRef, destination: { folder: { name: 'big' } } },
+    });
+    await complete('controlplanebackup');
+    await big('delete', 'configmap', 'kept');
+    await applied({
+      apiVersion: 'backup.hangar.dev/v1alpha1',
+      kind: 'ControlPlaneRestore',
+      metadata,
+      spec: { source: { backupName: 'big-1' }, controlPlaneRef, mode: 'InPlace', confirmation: 'big' },
+    });
+    await complete('controlplanerestore');
+    await until('the restored object is served', async () => (await kept().catch(() => '')) === 'configmap/kept\n');
+  });
+
+  test('delete retains the data without its programs, and the next one of the name has it', async () => {
+    assert.match(await hangar('delete', 'big'), /data retained; to use it again: .* create big --mode dedicated/);
+    await until('its programs have ended', () => processes().every((line) => !line.includes('kplane-cp-big')));
+    assert.match(await hangar('get', '--retained'), /^big +Dedicated /m);
+    await hangar('create', 'big', '--mode', 'dedicated', '--class', 'gold', '-o', 'again.kubeconfig').catch(
+      async (error: unknown) => {
+        throw new Error(await describeAll(), { cause: error });
+      },
+    );
+    const again = join(folder, 'again.kubeconfig');
+    assert.equal(await kubectl(again, 'get', 'cm', 'kept', '-o', 'name'), 'configmap/kept\n');
+    // A kubeconfig from before is valid again: authority and address are the same.
+    assert.equal(await kept(), 'configmap/kept\n');
+    assert.equal(
+      (await management('get', 'secrets', '-n', 'kplane-system', '-o', 'name')).includes('retained-big'),
+      false,
+    );
+  });
+
   test('delete leaves nothing: no object, no process, no volume', async () => {
-    assert.match(await failure(['delete', 'big']), /--yes/);
+    assert.match(await failure(['delete', 'big', '--destroy']), /--yes/);
     await hangar('delete', 'big', '--destroy', '--yes');
     await hangar('delete', 'small', '--yes');
     for (const kinds of ['controlplanes', 'hostedcontrolplanes', 'controlplaneregistrations']) {
