@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Client } from '@hangar/client';
 import { seededRandom, systemClock } from '@hangar/core';
+import { fastClock } from '@hangar/core/testing';
 import { ControlPlaneEndpoint, servicesAnnotation } from '@hangar/runtime/clusters';
 import type { Fleet } from '../contract.ts';
 import { endpointFleet } from './endpoint-fleet.ts';
@@ -10,7 +11,7 @@ import { startManagementWorld } from './testing/management.ts';
 import type { ManagementWorld } from './testing/management.ts';
 
 const fleetOf = ({ watched, log }: ManagementWorld, rest: object = {}): Fleet =>
-  endpointFleet({ management: watched, clock: systemClock, random: seededRandom(1), log, ...rest });
+  endpointFleet({ management: watched, clock: fastClock(), random: seededRandom(1), log, ...rest });
 
 const make = (client: Client, name: string, metadata: object = {}) =>
   client.create(ControlPlaneEndpoint, { metadata: { name, ...metadata }, spec: { endpoint: `https://${name}.spec` } });

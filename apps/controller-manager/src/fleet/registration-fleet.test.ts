@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { chance, pick, seededRandom, systemClock } from '@hangar/core';
+import { chance, pick, seededRandom } from '@hangar/core';
+import { fastClock } from '@hangar/core/testing';
 import { ControlPlaneRegistration } from '@hangar/runtime/clusters';
 import type { Fleet } from '../contract.ts';
 import { ofService } from './compose.ts';
@@ -11,7 +12,7 @@ import type { ManagementWorld } from './testing/management.ts';
 
 const random = seededRandom(1);
 const fleetOf = ({ watched, log }: ManagementWorld, rest: object = {}): Fleet =>
-  registrationFleet({ management: watched, clock: systemClock, random, log, ...rest });
+  registrationFleet({ management: watched, clock: fastClock(), random, log, ...rest });
 
 const secretOf = (name: string) => ({ namespace: `kplane-cp-${name}`, name: `controlplane-${name}-kubeconfig` });
 const servicesOf = ({ services }: { services: ReadonlySet<string> }): string[] => [...services];

@@ -2,3 +2,4 @@
 
 export * from './cpu-time.ts';
 export * from './damage.ts';
+export * from './fast-clock.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defineKind } from '@hangar/client';
 import type { UnknownObject } from '@hangar/client';
+import { fastClock } from '@hangar/core/testing';
 import { clusterApi } from './cluster-api.ts';
 import type { ClusterApiOptions, ClusterApiVersion } from './cluster-api.ts';
 import { providerConformance } from './testing/conformance.ts';
@@ -57,7 +58,13 @@ async function open(version: ClusterApiVersion, options: Partial<ClusterApiOptio
   return {
     management,
     setStatus,
-    provider: clusterApi({ management: watched, clusterOptions, labelSelector: 'fleet=a', ...options }),
+    provider: clusterApi({
+      management: watched,
+      clusterOptions,
+      labelSelector: 'fleet=a',
+      clock: fastClock(),
+      ...options,
+    }),
     faults,
     nameOf: (name) => `${namespace}/${name}`,
     async add(name) {

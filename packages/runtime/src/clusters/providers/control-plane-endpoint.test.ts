@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defineKind } from '@hangar/client';
 import type { UnknownObject } from '@hangar/client';
+import { fastClock } from '@hangar/core/testing';
 import { controlPlaneEndpoint } from './control-plane-endpoint.ts';
 import { addressOf, endpointServices, servicesAnnotation } from './control-plane-kinds.ts';
 import type { ControlPlaneEndpointOptions } from './control-plane-endpoint.ts';
@@ -53,6 +54,7 @@ async function open(options: Partial<ControlPlaneEndpointOptions> = {}): Promise
       clusterOptions,
       namespace,
       labelSelector: 'fleet=a',
+      clock: fastClock(),
       ...options,
     }),
     faults,

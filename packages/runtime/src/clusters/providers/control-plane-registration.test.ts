@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defineKind } from '@hangar/client';
 import type { UnknownObject } from '@hangar/client';
+import { fastClock } from '@hangar/core/testing';
 import { controlPlaneRegistration } from './control-plane-registration.ts';
 import type { ControlPlaneRegistrationOptions } from './control-plane-registration.ts';
 import { providerConformance } from './testing/conformance.ts';
@@ -71,6 +72,7 @@ async function open(options: Partial<ControlPlaneRegistrationOptions> = {}): Pro
       clusterOptions,
       services: ['controllers'],
       labelSelector: 'fleet=a',
+      clock: fastClock(),
       ...options,
     }),
     faults,

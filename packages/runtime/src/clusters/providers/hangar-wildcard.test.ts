@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RestClient } from '@hangar/client';
+import { fastClock } from '@hangar/core/testing';
 import { faultyTransport, startTestFleet, Tenant } from '@hangar/testkit';
 import type { TestFleet } from '@hangar/testkit';
 import { aborted } from '@hangar/core';
@@ -23,7 +24,12 @@ async function open(options: Partial<HangarWildcardOptions> = {}): Promise<Provi
   });
   return {
     fleet,
-    provider: hangarWildcard({ management: new RestClient(faults), labelSelector: 'fleet=a', ...options }),
+    provider: hangarWildcard({
+      management: new RestClient(faults),
+      labelSelector: 'fleet=a',
+      clock: fastClock(),
+      ...options,
+    }),
     faults,
     add: async (name) => void (await fleet.createCluster(name, { fleet: 'a' })),
     touch: (name) => merge(name, { metadata: { annotations: { touched: String(Math.random()) } } }),

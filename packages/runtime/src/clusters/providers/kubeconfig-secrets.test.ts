@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fastClock } from '@hangar/core/testing';
 import type { ClusterOptions } from './open-cluster.ts';
 import { kubeconfigSecretLabel, kubeconfigSecrets } from './kubeconfig-secrets.ts';
 import { providerConformance } from './testing/conformance.ts';
@@ -23,7 +24,7 @@ async function open(
   const at = (name: string) => kubeconfig(`https://${name}.example.com`);
   return {
     management,
-    provider: kubeconfigSecrets({ management: watched, clusterOptions, ...scope }),
+    provider: kubeconfigSecrets({ management: watched, clusterOptions, clock: fastClock(), ...scope }),
     faults,
     ...(scope.namespace ? {} : { nameOf: (name: string) => `${namespace}/${name}` }),
     add: (name) => put(management, name, at(name)),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defineKind } from '@hangar/client';
 import type { UnknownObject } from '@hangar/client';
+import { fastClock } from '@hangar/core/testing';
 import { miloProjects } from './milo-projects.ts';
 import type { MiloProjectsOptions } from './milo-projects.ts';
 import { providerConformance } from './testing/conformance.ts';
@@ -43,6 +44,7 @@ async function open(
       internalServiceDiscovery: mode === 'internal',
       labelSelector: 'fleet=a',
       clusterOptions,
+      clock: fastClock(),
       ...options,
     }),
     faults,

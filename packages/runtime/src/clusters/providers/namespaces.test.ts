@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Client } from '@hangar/client';
+import { fastClock } from '@hangar/core/testing';
 import type { Cluster } from '../../cluster.ts';
 import { confinedClient } from './confined-client.ts';
 import { namespaces } from './namespaces.ts';
@@ -17,7 +18,7 @@ async function open(): Promise<ProviderWorld & { management: Management }> {
     void (await client.patch(namespaceKind, { name }, { type: 'merge', body: { metadata } }));
   return {
     management,
-    provider: namespaces({ management: watched, labelSelector: 'fleet=a' }),
+    provider: namespaces({ management: watched, labelSelector: 'fleet=a', clock: fastClock() }),
     faults,
     async add(name) {
       await client.create(namespaceKind, { metadata: { name, labels: { fleet: 'a' } } });

@@ -2,6 +2,7 @@
 
 import { defineKind, RestClient } from '@hangar/client';
 import type { Client, ClusterConfig, UnknownObject } from '@hangar/client';
+import { fastClock } from '@hangar/core/testing';
 import { faultyTransport, startTestCluster } from '@hangar/testkit';
 import type { FaultyTransport } from '@hangar/testkit';
 import type { ClusterOptions } from '../open-cluster.ts';
@@ -65,7 +66,8 @@ export async function startManagement(): Promise<Management> {
   const { client } = own;
   return {
     client,
-    watched: new RestClient(faults),
+    // Its retries are only waited for.
+    watched: new RestClient(faults, { clock: fastClock() }),
     faults,
     configs,
     clusterOptions: {
