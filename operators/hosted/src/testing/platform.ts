@@ -9,9 +9,9 @@ import type { Client, HttpTransport } from '@hangar/client';
 import { Namespace } from '@hangar/client/kinds/core-v1';
 import { ServiceCIDR } from '@hangar/client/kinds/networking-v1';
 import type { Clock, Failpoints } from '@hangar/core';
-import { Logger, seededRandom, sleep, systemClock } from '@hangar/core';
+import { Logger, seededRandom, systemClock } from '@hangar/core';
 import type { MetricsRegistry } from '@hangar/runtime';
-import { installCrd, startTestCluster } from '@hangar/testkit';
+import { Activity, installCrd, startTestCluster } from '@hangar/testkit';
 import type { TestCluster } from '@hangar/testkit';
 import { definitions } from '../api/generated/index.ts';
 import { sessionDouble } from '../etcd/testing/observations.ts';
@@ -36,7 +36,7 @@ export interface TestPlatform extends AsyncDisposable {
   forget(): void;
   /** `renderings`: instead of those of the platform. */
   start(failpoints?: Failpoints, renderings?: Renderings): RunningOperator;
-  /** Resolves when the operator has sent no request for a while: the absence of requests can only be waited for. */
+  /** Resolves when the operator is idle. */
   quiet(): Promise<void>;
 }
 
@@ -62,7 +62,6 @@ export interface TestPlatformOptions extends Pick<
 }
 
 export const namespace = 'team';
-const quietMs = 150;
 const silent = new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} });
 
 /** Starts a cluster that stands for the API server of a control plane: it has the networks of Services of all tests. */
@@ -86,13 +85,17 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
   const workloads = workloadDouble(management.client);
   opened.defer(() => workloads.stop());
   let requests: string[] = [];
-  const counted = (transport: HttpTransport, prefix = ''): HttpTransport => ({
-    request(request) {
-      requests.push(`${request.method} ${prefix}${request.target}`);
-      return transport.request(request);
-    },
-    close: () => Promise.resolve(),
-  });
+  const activity = new Activity();
+  const counted = (transport: HttpTransport, prefix = ''): HttpTransport => {
+    const watched = activity.watched(transport);
+    return {
+      request(request) {
+        requests.push(`${request.method} ${prefix}${request.target}`);
+        return watched.request(request);
+      },
+      close: () => Promise.resolve(),
+    };
+  };
   const running = new Set<RunningOperator>();
   opened.defer(async () => void (await Promise.all(Array.from(running, (one) => one.stop()))));
   const start = (failpoints?: Failpoints, renderings = options.renderings): RunningOperator => {
@@ -116,6 +119,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       log: silent,
       failpoints,
     });
+    activity.add(manager.registry);
     const ended = manager.run(ending.signal).catch((error: unknown) => error);
     const one = {
       ended,
@@ -123,6 +127,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       async stop() {
         ending.abort();
         await ended;
+        activity.delete(manager.registry);
         running.delete(one);
       },
     };
@@ -143,12 +148,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
     },
     forget: () => (requests = []),
     start,
-    async quiet() {
-      for (let seen = -1; seen !== requests.length;) {
-        seen = requests.length;
-        await sleep(systemClock, quietMs);
-      }
-    },
+    quiet: () => activity.idle(),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
   return platform;
