@@ -63,9 +63,10 @@ function someMutation(random: Random): Mutation {
       const value = chance(random, 0.3) ? undefined : random.bytes(random.below(pick(random, [4, 700])));
       const lease = chance(random, 0.2) ? ('lease1' as never) : undefined;
       const key = pick(random, ['a', 'é/\u{1f680}', 'k'.repeat(random.below(300) + 1)]);
+      const modRevision = chance(random, 0.2) ? (random.below(id + 1) as Revision) : undefined;
       return {
         type: 'append',
-        row: { id, revision, key, value, createRevision: revision, version: 1, lease, previousId: 0 },
+        row: { id, revision, key, value, createRevision: revision, modRevision, version: 1, lease, previousId: 0 },
       };
     }
   }

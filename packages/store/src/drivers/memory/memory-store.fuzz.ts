@@ -114,8 +114,15 @@ function write(random: Random): unknown {
       ...(chance(random, 0.3) && { expected: either(random, hostileNumber) }),
       ...(chance(random, 0.1) && { lease: either(random, hostileText) }),
       ...(chance(random, 0.4) && { range: range(random) }),
+      ...(chance(random, 0.2) && { revisionMin: either(random, hostileNumber) }),
+      ...(chance(random, 0.2) && { restored: either(random, restored) }),
     };
   });
+}
+
+function restored(random: Random): unknown {
+  const number = () => either(random, (random) => (chance(random, 0.7) ? 1 + random.below(9) : hostileNumber(random)));
+  return { createRevision: number(), modRevision: number(), version: number() };
 }
 
 /** A watch from the future never answers here: it begins at the first revision, or is refused. */
