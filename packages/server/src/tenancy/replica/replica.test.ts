@@ -10,6 +10,7 @@ import type { Data } from '../../testing/test-server.ts';
 const path = planePath('demo');
 const replica = `${tenants}/demo/replica`;
 const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+const authentication = 'extension-apiserver-authentication';
 const merge = 'application/merge-patch+json';
 const spec = { server: 'https://127.0.0.1:1', ca: '-----BEGIN CERTIFICATE-----' };
 
@@ -70,6 +71,7 @@ describe('the replica of a tenant', () => {
     await server.make('demo');
     await change(server, `${roles}/edit`, 'before');
     await server.expect(200, 'DELETE', `${path}${roles}/system:discovery`);
+    await server.expect(200, 'DELETE', `${path}/api/v1/namespaces/kube-system/configmaps/${authentication}`);
     await server.expect(201, 'POST', `${path}${configMaps}`, { body: configMap('a') });
     const admin = await server.expect(200, 'GET', `${path}${roles}/admin`);
     const watch = await server.watch(`${path}${roles}?watch=true&resourceVersion=${admin.metadata.resourceVersion}`);
@@ -88,7 +90,9 @@ describe('the replica of a tenant', () => {
     }
     await server.expect(200, 'DELETE', `${path}${roles}/view`);
     const names = snapshot.flatMap((frame) => (frame.type === 'entry' ? [frame.entry.key] : []));
-    assert.ok(names.includes('clusterroles/admin') && !names.includes('clusterroles/system:discovery'));
+    assert.ok(names.includes('clusterroles/admin') && !names.includes(`configmaps/kube-system/${authentication}`));
+    // A kube-apiserver does not start without them.
+    assert.ok(names.includes('clusterroles/system:discovery') && names.includes('ranges/servicenodeports'));
     assert.ok(!names.some((name) => name.startsWith('.')), names.join());
     await server.expect(201, 'POST', `${tenants}/demo/hold?id=m`);
     const { status: state } = await server.expect(200, 'GET', `${replica}?state=true`);

@@ -20,6 +20,7 @@ import type { AskedTenant } from '../kind/asked-tenant.ts';
 import type { TenantWorld } from '../open-tenant.ts';
 import { receivingOf } from './receiving-mark.ts';
 import { contentDigest, isOmitted, replicaView, withBaseCopied } from './replica-view.ts';
+import { ensureStartObjects } from './start-objects.ts';
 
 /** Each stream holds a page of entries in memory. */
 const streamsMax = 32;
@@ -61,6 +62,8 @@ export class ReplicaSource {
     const signal = AbortSignal.any([stop.signal, this.#closed]);
     try {
       const asked = await withBaseCopied(this.#world, call);
+      // A snapshot starts a replica. One that continues was prepared before.
+      if (after === undefined) await ensureStartObjects(this.#world, asked);
       const view = await replicaView(this.#world, asked);
       const options = { prefix: asked.prefix, omits: isOmitted, signal, after, clock };
       const frames = replicaFrames(view, options);
