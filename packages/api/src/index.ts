@@ -11,6 +11,7 @@
  */
 
 export { builtinGroups, builtinKinds, builtinResource, release } from './builtin/schemas.ts';
+export { applyDefaults } from './defaults/index.ts';
 export { apiVersionOf, parseApiVersion, schemaOf, schemaOfKind } from './builtin/schemas.ts';
 export type {
   BuiltinGroup,

@@ -126,8 +126,12 @@ function binding(kind: string): object {
   };
 }
 
-export async function makeObjects(access: Access): Promise<void> {
+export async function makeBuiltinObjects(access: Access): Promise<void> {
   for (const [path, object] of objects) await access.create(path, object);
+}
+
+export async function makeObjects(access: Access): Promise<void> {
+  await makeBuiltinObjects(access);
   for (const name of ['w1', 'w2']) await access.create(`${group('example.com')}/widgets`, widget(name));
   await access.merge(`${group('example.com')}/widgets/w1/status`, { status: { seen: true } });
 }
