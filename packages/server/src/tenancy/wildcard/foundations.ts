@@ -50,6 +50,13 @@ export function publicKeysOf({ value }: Entry): TenantKeys {
   };
 }
 
+/** A hold rewrites the identity of a tenant, and keeps its base. */
+function isBaseOf({ identity: one }: Records, { identity: other }: Records): boolean {
+  if (!one || !other || baseRevisionOf(one) !== baseRevisionOf(other)) return false;
+  const [before, after] = [decodeIdentity(one.value), decodeIdentity(other.value)];
+  return before.seed === after.seed && before.isMaterialised === after.isMaterialised;
+}
+
 /** Base objects in one place. Most places contain none, and then nothing is read. */
 export class Foundations {
   readonly #world: FoundationsWorld;
@@ -78,8 +85,8 @@ export class Foundations {
   /** Reports whether both have the same base objects with the same revision. */
   isSame(one: Records, other: Records): boolean {
     if (!this.hasBase) return true;
-    const isSameIdentity = one.identity?.modRevision === other.identity?.modRevision;
-    return isSameIdentity && (!this.#needsKeys || !one.keys === !other.keys);
+    const isSameBase = one.identity?.modRevision === other.identity?.modRevision || isBaseOf(one, other);
+    return isSameBase && (!this.#needsKeys || !one.keys === !other.keys);
   }
 
   of(cluster: string, { identity: entry, keys }: Records): Foundation | undefined {
