@@ -30,7 +30,7 @@ export interface EtcdBackupReport {
 export async function etcdBackup(pass: Pass): Promise<void> {
   const { world, hostedControlPlane: object, plane, apiReader, signal } = pass;
   const { backup } = object.spec.etcd ?? {};
-  if (!backup) return world.hasBackups ? removeSchedule(pass) : undefined;
+  if (!backup) return world.hasBackups ? removeSchedule(pass, plane.name) : undefined;
   if (!world.hasBackups) {
     const message = 'spec.etcd.backup needs the kinds of backup.hangar.dev, which are not installed';
     pass.etcdBackup = { fault: { reason: 'BackupsNotInstalled', message } };
@@ -69,10 +69,13 @@ function applySchedule(
   return applyObject<ControlPlaneBackupSchedule>(pass, rendered(ControlPlaneBackupSchedule, { metadata, spec }));
 }
 
-/** Backups that were made stay. */
-async function removeSchedule(pass: Pass): Promise<void> {
-  const { client, world, plane, signal, hostedControlPlane } = pass;
-  const key = { namespace: plane.namespace, name: scheduleName(plane) };
+/** Backups that were made stay. `name`: prefix of the names of all objects. */
+export async function removeSchedule(
+  pass: Pick<Pass, 'client' | 'world' | 'signal' | 'hostedControlPlane'>,
+  name: string,
+): Promise<void> {
+  const { client, world, signal, hostedControlPlane } = pass;
+  const key = { namespace: hostedControlPlane.metadata.namespace, name: scheduleName({ name }) };
   const schedule = await find(client, ControlPlaneBackupSchedule, key, { signal });
   if (!schedule || !isControlledBy(schedule, hostedControlPlane)) return;
   const { uid, resourceVersion } = schedule.metadata;

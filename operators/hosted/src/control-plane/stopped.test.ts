@@ -2,14 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ControlPlaneBackupSchedule } from '@hangar/backup-operator';
+import { find } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
 import { Event } from '@hangar/client/kinds/events-v1';
 import { Pod, Secret } from '@hangar/client/kinds/core-v1';
 import { findCondition } from '@hangar/runtime';
 import { annotations, clusterNameLabel, HostedControlPlane } from '../api/index.ts';
+import { base64 } from '../pki/secrets.ts';
 import { namespace, startTestPlatform } from '../testing/platform.ts';
-import { until, untilGone, untilReady, untilReason } from '../testing/until.ts';
+import { until, untilGone, untilObject, untilReady, untilReason } from '../testing/until.ts';
 import { nextStop } from './stopped.ts';
 import type { ComponentState } from './stopped.ts';
 
@@ -104,4 +107,27 @@ test('a stopped control plane is deleted like a running one', async () => {
   await untilReason(client, 'Stopped', 'Stopped');
   await client.delete(HostedControlPlane, key);
   await untilGone(client);
+});
+
+test('a stopped control plane has no schedule of backups, until it starts', async () => {
+  await using platform = await startTestPlatform({ backups: true });
+  platform.start();
+  const { client } = platform;
+  const data = { host: base64('s3.example'), bucket: base64('backups') };
+  await client.create(Secret, { metadata: { namespace, name: 's3' }, data });
+  const etcd = { backup: { schedule: '0 1 * * *', secret: { name: 's3' } } };
+  await client.create(HostedControlPlane, { metadata: { ...key }, spec: { version: 'v1.36.4', replicas: 1, etcd } });
+  await untilReady(client);
+  const schedule = { namespace, name: 'demo-etcd' };
+  const before = await untilObject(client, ControlPlaneBackupSchedule, schedule.name, () => true);
+  await stopped(client, 'true');
+  await untilReason(client, 'Stopped', 'Stopped');
+  assert.equal(await find(client, ControlPlaneBackupSchedule, schedule), undefined);
+  await stopped(client, null);
+  await untilObject(
+    client,
+    ControlPlaneBackupSchedule,
+    schedule.name,
+    ({ metadata }) => metadata.uid !== before.metadata.uid,
+  );
 });

@@ -17,6 +17,7 @@ import { componentLabel, workloadName } from '../render/index.ts';
 import type { Component } from '../render/index.ts';
 import { findObject } from './apply.ts';
 import { statusWithout, stoppedCondition } from './conditions.ts';
+import { removeSchedule } from './etcd-backup.ts';
 import type { Pass } from './pass.ts';
 import { writeStatus } from './write-status.ts';
 
@@ -67,6 +68,8 @@ export async function stopWorkloads(stopping: Stopping): Promise<Result | void> 
   world.etcdCare.forget(key);
   world.autoscaler.forget(key);
   world.metrics.remove(key);
+  // Backups of a stopped etcd fail. The phases create the schedule again.
+  if (world.hasBackups) await removeSchedule(stopping, planeName(object).name);
   const action = nextStop(await statesOf(stopping));
   if (action.type === 'scale-down') for (const one of action.components) await scaleToZero(stopping, one);
   const message = messageOf(action);
