@@ -43,7 +43,7 @@ const passing = new Set(['Migrating', 'MigrationDelayed', 'TooManyMigrations', '
 export function migrationEnd(plane: ControlPlaneObject, to: Migration['to']): MigrationEnd | undefined {
   const { metadata, status } = plane;
   const { migration } = status ?? {};
-  const isServed = migration?.outcome === 'Switched' && migration.step !== 'Switch';
+  const isServed = migration?.outcome === 'Switched' && migration.step !== 'Switch' && status?.phase !== 'Migrating';
   if (migration?.to === to && isServed) return { type: 'Switched', migration };
   if (migration?.to === to && migration.outcome === 'Aborted' && activeMigration(plane)) {
     return { type: 'Refused', message: `the migration was aborted: ${migration.message ?? ''}` };

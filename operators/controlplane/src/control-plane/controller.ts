@@ -73,8 +73,8 @@ const notStatusAlone: Predicate<ControlPlane> = {
 
 /** The steps of a pass depend on it. */
 const decision = ({ status }: ControlPlane) => {
-  const { id, outcome, completedAt } = status?.migration ?? {};
-  return [id, outcome, completedAt];
+  const { id, outcome, step, completedAt } = status?.migration ?? {};
+  return [id, outcome, step === 'Switch', completedAt];
 };
 
 /** The manager's cache must have `controlPlaneCaches`. */

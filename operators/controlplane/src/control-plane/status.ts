@@ -13,7 +13,7 @@ import { ControlPlane } from '../api/index.ts';
 import type { Condition, ControlPlanePhase, ControlPlaneStatus } from '../api/index.ts';
 import { addressList } from '../endpoint/resolve.ts';
 import { replacing } from '../migration/plane-records.ts';
-import { activeRecord } from '../migration/record.ts';
+import { activeRecord, isSwitched } from '../migration/record.ts';
 import { joinPlace } from './nodes.ts';
 import { suspendedReasons } from './suspended.ts';
 import { eventsBetween } from './events.ts';
@@ -65,7 +65,8 @@ function conditionsAfter(verdict: Verdict | undefined, wasReady: boolean): NewCo
 }
 
 function phaseAfter(pass: Pass, verdict: Verdict | undefined, wasReady: boolean): ControlPlanePhase {
-  const isMigrating = pass.migration !== undefined || activeRecord(pass.controlPlane) !== undefined;
+  const record = pass.migration ?? activeRecord(pass.controlPlane);
+  const isMigrating = record !== undefined && !isSwitched(record);
   if (!verdict) return isMigrating ? 'Migrating' : 'Ready';
   if (verdict.type === 'Accepted') return 'Failed';
   if (suspendedReasons.has(verdict.reason)) return 'Suspended';

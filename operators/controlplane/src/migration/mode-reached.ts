@@ -11,7 +11,7 @@ import { hostedNameLengthMax } from '../dedicated/hosted-control-plane.ts';
 import { wantedOf } from '../dedicated/step.ts';
 import { hostedReady } from './current-mode.ts';
 import { migrationsMax } from './controller.ts';
-import { activeRecord, recordOf, startDelayMs, startedRecord } from './record.ts';
+import { activeRecord, isSwitched, recordOf, startDelayMs, startedRecord } from './record.ts';
 import { defaultTimings } from './timings.ts';
 
 const type = 'ModeReached';
@@ -21,7 +21,8 @@ export async function modeReached(pass: Pass): Promise<undefined> {
   const wanted = controlPlane.spec?.mode ?? 'Virtual';
   const last = recordOf(controlPlane);
   if (pass.mode === 'Virtual') pass.withdrawn.push(hostedReady);
-  if (activeRecord(controlPlane)) {
+  const active = activeRecord(controlPlane);
+  if (active && !(isSwitched(active) && active.to === wanted)) {
     const message = `a migration from ${last!.from} to ${last!.to} is in progress: see status.migration`;
     pass.remarks.push(unreached('Migrating', message));
     return;

@@ -20,6 +20,9 @@ export function activeRecord(plane: Pick<ControlPlane, 'status'>): MigrationReco
   return record?.completedAt === undefined ? record : undefined;
 }
 
+/** Reports whether the new side answers requests. Later steps have no effect on users. */
+export const isSwitched = ({ outcome, step }: MigrationStatus): boolean => outcome === 'Switched' && step !== 'Switch';
+
 /** Returns the mode that serves the control plane. It differs from `spec.mode` until the switch. */
 export function servingMode(plane: Plane): ControlPlaneMode {
   const record = recordOf(plane);
