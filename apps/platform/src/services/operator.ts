@@ -1,7 +1,8 @@
 /** Runs the operator of control planes in this process: its management plane and the host of its tenants are this server. */
 
-import { controlPlaneOperator, installDefinitions, pathHost } from '@hangar/controlplane-operator';
-import type { DedicatedPlatform } from '@hangar/controlplane-operator';
+import type { Client } from '@hangar/client';
+import { controlPlaneOperator, installDefinitions, pathHost, tenantReplica } from '@hangar/controlplane-operator';
+import type { DedicatedPlatform, MigrationPlatform } from '@hangar/controlplane-operator';
 import { systemClock, systemRandom } from '@hangar/core';
 import { addonChanges } from './addon-changes.ts';
 import { insideClients } from './clients.ts';
@@ -15,6 +16,8 @@ export interface OperatorServiceWorld extends ServiceWorld {
   readonly onInstalled: () => void;
   /** Defaults of dedicated control planes. Absent: those of the operator. */
   readonly dedicated?: Partial<DedicatedPlatform> | undefined;
+  /** Hosted control planes as the dedicated side of migrations. Absent: control planes cannot be migrated between modes. */
+  readonly replicas?: ((management: Client) => Promise<MigrationPlatform['dedicated']>) | undefined;
 }
 
 export const operatorService = ({
@@ -24,6 +27,7 @@ export const operatorService = ({
   tellMetrics,
   onInstalled,
   dedicated,
+  replicas,
 }: OperatorServiceWorld): SupervisedService => ({
   name: 'operator',
   async run(signal, running) {
@@ -45,6 +49,10 @@ export const operatorService = ({
         management: clients.root,
         host,
         dedicated,
+        migration: replicas && {
+          tenant: (path) => tenantReplica(clients.root, path),
+          dedicated: await replicas(clients.root),
+        },
         metrics: false,
         health: false,
         clock: systemClock,

@@ -54,11 +54,16 @@ export function startServices({ inside, log, electsLeader, demoFile, backup, hos
   });
   const installed = Promise.withResolvers<void>();
   const dedicated = hosted && hosted.module.dedicatedDefaults(hosted.settings);
-  const operator = operatorService({ ...worldOf('operator'), onInstalled: installed.resolve, dedicated });
+  const hostedPart = hosted?.module.hostedServices(worldOf, { ...hosted.settings, hasBackups: backup !== undefined });
+  const operator = operatorService({
+    ...worldOf('operator'),
+    onInstalled: installed.resolve,
+    dedicated,
+    replicas: hostedPart?.replicas,
+  });
   const controllers = controllersService(worldOf('controllers'));
   const demo =
     demoFile === undefined ? undefined : demoService({ inside, log, demoFile, installed: installed.promise });
-  const hostedPart = hosted?.module.hostedServices(worldOf, { ...hosted.settings, hasBackups: backup !== undefined });
   const hostedServices = hostedPart?.services ?? [];
   const targets = hostedPart?.backupTargets;
   const backups = backup ? [backupService({ ...worldOf('backup-operator'), options: backup, targets })] : [];
