@@ -20,6 +20,7 @@ import type { MigrationPlatform } from './migration/controller.ts';
 import { managementCache } from './management-cache.ts';
 import { PromotionController } from './promotion/controller.ts';
 import type { PromotionOptions } from './promotion/controller.ts';
+import { ApiServerMeasurements } from './promotion/dedicated-measurements.ts';
 import { TenantMeasurements } from './promotion/tenant-measurements.ts';
 import { automaticController } from './registration/automatic.ts';
 import { registrationController } from './registration/controller.ts';
@@ -107,7 +108,13 @@ export function controlPlaneOperator(options: OperatorOptions): Manager {
       client: management,
       tenants,
       measurements: new TenantMeasurements({ client: host.client, clock, ...options.promotion }),
-      dedicated: { measure: () => Promise.resolve(new Map()) },
+      dedicated: new ApiServerMeasurements({
+        client: management,
+        connect: dedicated.connect,
+        clock,
+        log,
+        ...options.promotion,
+      }),
       events: manager.recorder('controlplane-operator').for(manager.cluster),
       clock,
       log,

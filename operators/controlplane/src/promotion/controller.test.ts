@@ -2,13 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Client } from '@hangar/client';
+import type { Client, ClusterConfig, HttpTransport } from '@hangar/client';
 import { ConfigMap } from '@hangar/client/kinds/core-v1';
 import { Event } from '@hangar/client/kinds/events-v1';
 import { sleep, systemClock } from '@hangar/core';
 import { findCondition } from '@hangar/runtime';
 import { annotations, ControlPlane, ControlPlaneClass } from '../api/index.ts';
 import type { PromotionSpec } from '../api/index.ts';
+import { hostedDouble, installHosted } from '../dedicated/testing/hosted-double.ts';
+import type { HostedDouble } from '../dedicated/testing/hosted-double.ts';
 import { Tenant } from '../host/index.ts';
 import { startTestPlatform } from '../testing/platform.ts';
 import type { TestPlatform } from '../testing/platform.ts';
@@ -19,17 +21,29 @@ const isUsage = (request: string): boolean => request.endsWith('/tenants/*/usage
 const objectWrites = ({ writes }: TestPlatform) => writes.filter((one) => !one.includes('/events'));
 
 /** A platform whose promotion measures often, with a clock that the test sets forward. */
-async function startPromoted() {
+async function startPromoted(metrics?: () => string) {
+  await using opened = new AsyncDisposableStack();
   const time = { aheadMs: 0 };
   const clock = { ...systemClock, now: () => systemClock.now() + time.aheadMs };
-  const platform = await startTestPlatform({ promotion: { intervalMs: 20, clock } });
+  let hosted: HostedDouble | undefined;
+  const dedicated = (config: ClusterConfig): HttpTransport => measuredTransport(hosted!.transport(config), metrics!);
+  const platform = await startTestPlatform({
+    promotion: { intervalMs: 20, clock },
+    ...(metrics ? { dedicated } : {}),
+  });
   const { client } = platform;
+  if (metrics) {
+    await installHosted(client);
+    hosted = opened.use(await hostedDouble(client));
+  }
+  opened.use(platform);
   await client.create(ControlPlaneClass, { metadata: { name: 'c' }, spec: {} });
   /** Resolves after measurements that began after this call. */
   const measured = async (times = 2): Promise<void> => {
     const count = () => platform.requests.filter(isUsage).length;
     for (const from = count(); count() < from + times + 1;) await sleep(systemClock, 5);
   };
+  const closing = opened.move();
   return {
     platform,
     client,
@@ -45,9 +59,29 @@ async function startPromoted() {
         await measured();
       }
     },
-    [Symbol.asyncDispose]: () => platform[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }
+
+/** An API server with these metrics. */
+const measuredTransport = (transport: HttpTransport, metrics: () => string): HttpTransport => ({
+  async request(request) {
+    const answer = await transport.request(request);
+    if (request.target !== '/metrics') return answer;
+    await answer.body();
+    const text = Buffer.from(metrics());
+    return {
+      status: 200,
+      header: () => undefined,
+      body: () => Promise.resolve(text),
+      // oxlint-disable-next-line require-await
+      stream: async function* () {
+        yield text;
+      },
+    };
+  },
+  close: () => transport.close(),
+});
 
 const plane = async (client: Client, name: string, metadata: object = {}): Promise<void> => {
   await client.create(ControlPlane, { metadata: { name, ...metadata }, spec: { classRef: { name: 'c' } } });
@@ -135,6 +169,45 @@ test('mode Automatic changes the mode of the largest control plane, and the budg
   assert.equal(event!.regarding?.name, 'b');
   assert.match(event!.note!, /set spec.mode to Dedicated by spec.promotion of ControlPlaneClass "c": \d+ objects/);
   assert.ok(platform.requests.some(isUsage));
+});
+
+test('a promoted control plane returns when its API server has less, and one of a user is only recommended', async () => {
+  let objects = 60;
+  const metrics = (): string =>
+    [
+      `apiserver_resource_objects{resource="configmaps"} ${objects}`,
+      'apiserver_request_total{code="200"} 1',
+      'process_start_time_seconds 1',
+      '',
+    ].join('\n');
+  await using world = await startPromoted(metrics);
+  const { platform, client } = world;
+  platform.start();
+  // A virtual one, so that the host is measured, which the test waits for.
+  await plane(client, 'virtual');
+  const spec: ControlPlane['spec'] = { classRef: { name: 'c' }, mode: 'Dedicated' };
+  const promotedFor = { annotations: { [annotations.promotedFor]: 'objects' } };
+  await client.create(ControlPlane, { metadata: { name: 'promoted', ...promotedFor }, spec });
+  await client.create(ControlPlane, { metadata: { name: 'created' }, spec });
+  for (const name of ['promoted', 'created']) await untilReady(client, name);
+  const thresholds = { toDedicated: { objects: 1_000 }, toVirtual: { objects: 50, stabilizationWindow: '10m' } };
+  await world.promote({ mode: 'Automatic', ...thresholds, maxDedicated: 1 });
+  await world.pass(21);
+  assert.equal((await client.get(ControlPlane, { name: 'promoted' })).spec.mode, 'Dedicated', 'inside of the band');
+  objects = 49;
+  await world.pass(25);
+  const returned = await until(client, ControlPlane, 'promoted', (one) => one?.spec.mode === 'Virtual');
+  assert.equal(returned!.metadata.annotations?.[annotations.promotedFor], undefined);
+  const type = 'ReturnRecommended';
+  const created = await until(
+    client,
+    ControlPlane,
+    'created',
+    (one) => findCondition(one?.status?.conditions, type) !== undefined,
+  );
+  const { message } = findCondition(created!.status!.conditions, type)!;
+  assert.equal(message, '49 objects (threshold: 50); not changed automatically: a user set the mode Dedicated');
+  assert.equal(created!.spec.mode, 'Dedicated');
 });
 
 test('requests per second of the server count, and a suspended control plane is not measured', async () => {
