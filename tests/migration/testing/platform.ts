@@ -67,7 +67,7 @@ export class HostedPlatform implements AsyncDisposable {
   async migrate(name: string, to: 'dedicated' | 'virtual'): Promise<number> {
     const fromMs = performance.now();
     try {
-      await this.hangar('migrate', name, '--to', to, '--wait');
+      await this.hangar('migrate', name, '--to', to);
     } catch (error) {
       throw new Error(await this.describe(), { cause: error });
     }

@@ -199,7 +199,7 @@ export class Copy {
   async #compareDedicated(revision: Revision | undefined, signal: AbortSignal) {
     const { record, tenant, dedicated } = this.#options;
     await using session = await dedicated.replica.open(record.id, signal);
-    if (revision !== undefined) return Promise.all([tenant.digest(signal), session.digest(revision)]);
+    if (revision !== undefined) return await Promise.all([tenant.digest(signal), session.digest(revision)]);
     const old = await tenant.digest(signal);
     while ((this.#progress.position ?? 0) < old.revision) await this.#sleepShortly(signal);
     return [old, await session.digest(old.revision)] as const;

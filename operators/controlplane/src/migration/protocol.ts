@@ -156,7 +156,7 @@ function duringAttempt(observed: Observed): Action {
     return wait('Switch', 'copying the last changes', shortMs);
   }
   // A comparison that takes too long for a pause was made before the attempt, and every later change was applied at its own revision.
-  const isLong = comparison !== undefined && comparison.attempt === undefined && comparison.tookMs > pauseMsMax / 4;
+  const isLong = comparison !== undefined && comparison.attempt === undefined && comparison.tookMs > pauseMsMax / 20;
   if (!isLong) {
     if (comparison?.attempt !== attempt) return { type: 'Compare', attempt, revision: last };
     if (!comparison.isEqual) return endAttempt(`the two sides differ at revision ${comparison.revision}`);

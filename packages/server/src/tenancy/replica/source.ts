@@ -25,6 +25,8 @@ import { ensureStartObjects } from './start-objects.ts';
 /** Each stream holds a page of entries in memory. */
 const streamsMax = 32;
 const streamsPerTenantMax = 4;
+/** Requests wait for the progress frame at the revision of a hold. */
+const progressEveryMs = 50;
 
 export class ReplicaSource {
   readonly #world: TenantWorld;
@@ -65,7 +67,7 @@ export class ReplicaSource {
       // A snapshot starts a replica. One that continues was prepared before.
       if (after === undefined) await ensureStartObjects(this.#world, asked);
       const view = await replicaView(this.#world, asked);
-      const options = { prefix: asked.prefix, omits: isOmitted, signal, after, clock };
+      const options = { prefix: asked.prefix, omits: isOmitted, signal, after, clock, progressEveryMs };
       const frames = replicaFrames(view, options);
       // The first frame shows whether the history reaches back far enough.
       const first = await frames.next();

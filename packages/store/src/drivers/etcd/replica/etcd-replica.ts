@@ -27,6 +27,9 @@ import { ReplicaLeases } from './leases.ts';
 import { nextStep } from './next-step.ts';
 import type { ReplicaState, Step } from './next-step.ts';
 
+/** Requests wait for the progress frame at the revision of the fence. */
+const progressEveryMs = 50;
+
 export interface EtcdReplicaOptions extends ConnectionOptions {
   /** Prefix of the keys in etcd, usually `/registry/`. */
   readonly prefix: string;
@@ -120,7 +123,8 @@ class Replica implements EtcdReplica {
   }
 
   frames(signal: AbortSignal, { after }: EtcdFramesOptions = {}): AsyncGenerator<ReplicaFrame, void, void> {
-    return replicaFrames(this.#store, { prefix: this.#options.prefix, signal, after, clock: this.#options.clock });
+    const { prefix, clock } = this.#options;
+    return replicaFrames(this.#store, { prefix, signal, after, clock, progressEveryMs });
   }
 
   async close(): Promise<void> {
