@@ -31,10 +31,10 @@ export interface Informers extends AsyncDisposable {
   missed(file: string): Promise<number>;
 }
 
-/** `watchList`: informers start with a stream of initial events; otherwise they list first. */
-export async function startInformers(kubeconfig: string, { watchList = true } = {}): Promise<Informers> {
+/** `watchList`: informers start with a stream of initial events; otherwise they list first. `limit`: time limit of a comparison. */
+export async function startInformers(kubeconfig: string, { watchList = true, limit = '5m' } = {}): Promise<Informers> {
   const program = await ownProgram({ name: 'backup-informers', folder: import.meta.dirname }, console.log);
-  const child = spawn(program, [`--kubeconfig=${kubeconfig}`, '--limit=5m'], {
+  const child = spawn(program, [`--kubeconfig=${kubeconfig}`, `--limit=${limit}`], {
     env: { ...process.env, KUBE_FEATURE_WatchListClient: String(watchList) },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

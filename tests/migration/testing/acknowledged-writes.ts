@@ -99,12 +99,15 @@ export class AcknowledgedWrites implements AsyncDisposable {
     while (this.acknowledged < wanted) await delay(20);
   }
 
-  /** Stops, compares with the stored objects, and writes a file of all versions for `Informers.missed`, if `versionsFile` is set. */
+  /**
+   * Stops, and compares with the stored objects. Writes a file for `Informers.missed`, if `versionsFile` is set: all created objects and the last
+   * version of each counter. An informer that lists again does not see the versions of a counter in between.
+   */
   async finish(versionsFile?: string): Promise<WritesReport> {
     await this.#stop();
     const faults = await this.#faults();
     if (versionsFile !== undefined) {
-      const lines = this.#versions.map(
+      const lines = this.#current().map(
         ({ name, uid, resourceVersion }) => `configmaps ${this.#namespace}/${name} ${uid} ${resourceVersion}`,
       );
       await writeFile(versionsFile, `${lines.join('\n')}\n`);
@@ -218,11 +221,15 @@ export class AcknowledgedWrites implements AsyncDisposable {
     return version;
   }
 
+  #current(): Version[] {
+    return [...this.#created.values(), ...this.#counters.map(({ version }) => version)];
+  }
+
   async #faults(): Promise<string[]> {
     const { items } = await this.#client.list(ConfigMap, { namespace: this.#namespace });
     const stored = new Map(items.map((object) => [object.metadata.name!, object]));
     const faults: string[] = [];
-    for (const wanted of [...this.#created.values(), ...this.#counters.map(({ version }) => version)]) {
+    for (const wanted of this.#current()) {
       const object = stored.get(wanted.name);
       stored.delete(wanted.name);
       const found = object && versionOf(object);
