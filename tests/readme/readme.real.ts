@@ -16,7 +16,7 @@ import { Terminal } from '../examples/testing/terminal.ts';
 
 const programs = ['kubectl', 'kube-controller-manager', 'kube-scheduler', 'etcd', 'etcdutl', 'kube-apiserver'] as const;
 /** Progress of commands: on a terminal it is one line, which is erased when they complete. */
-const progress = /^(?:waiting|restoring) .*\n/gm;
+const progress = /^(?:waiting|restoring) .*\n|^(?:Provision|CopyAndFollow|Verify|Switch|Registrations): .*\n/gm;
 
 /** The README twice, in one data directory: its last step leaves `demo` as it was. The second time with the oldest kubectl that it names. */
 const passes = [
@@ -25,6 +25,7 @@ const passes = [
   { document: 'docs/guides/controllers-for-a-fleet.md', kubectl: 'kubectl' },
   { document: 'docs/guides/hosted-control-planes.md', kubectl: 'kubectl' },
   { document: 'docs/guides/backup-and-disaster.md', kubectl: 'kubectl' },
+  { document: 'docs/guides/migration.md', kubectl: 'kubectl' },
 ] as const;
 
 describe('the README', () => {
@@ -118,6 +119,7 @@ const comparable = (text: string): string =>
       .replaceAll(/(?<=\s)(?:\d+[dhms])+(?=\s|$)/g, '1s')
       .replaceAll(/\b\d+(?:\.\d+)? ?(?:B|KiB)(?=[\s)]|$)/g, '<size>')
       .replaceAll(/(?<=^(?:red|green) +)\d+/gm, '<objects>')
+      .replaceAll(/\b\d+\.\d s$|\b\d+ ms$/gm, '<time>')
       .replaceAll(/(?<=" deleted) from \S+ namespace$/gm, '')
       .replaceAll(/(?<=deleted user robot from ).*$/gm, '<file>'),
   );

@@ -179,7 +179,7 @@ async function untilSwitched(client: Client, options: WaitOptions): Promise<Cont
         session.err.write(`${step.padEnd(14)} ${((nowMs - sinceMs) / 1_000).toFixed(1)} s\n`);
         sinceMs = nowMs;
       }
-      if (!isDone) progress.say(`${migration.step}: ${migration.message ?? ''}`);
+      if (!isDone && migration.message) progress.say(`${migration.step}: ${migration.message}`);
     }
     if (end?.type === 'Refused') {
       throw failed(`control plane ${quoted(plane.metadata.name!)} is not migrated: ${end.message}`, {

@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { RestClient } from '@hangar/client';
 import type { Client, HttpTransport } from '@hangar/client';
 import { ConfigMap, Namespace, Secret } from '@hangar/client/kinds/core-v1';
@@ -94,7 +95,7 @@ export function rightsSuite(title: string, start: () => Promise<ManagementPlane>
       };
       let stop = run();
       opened.defer(() => stop());
-      await wholeLife(client, fleet.client);
+      await wholeLife(client, fleet.client, () => onHost.used.has('get tenants/usage.tenancy.hangar.dev'));
       await dedicatedLife(client);
       await stop();
       await leftBehind(client);
@@ -126,7 +127,7 @@ const authority = testAuthority().certificate;
 const silent = new Logger({ level: 'error', format: 'text', clock: systemClock, write: () => {} });
 
 /** Every operation of the operator, at least once. */
-async function wholeLife(client: Client, hostClient: Client): Promise<void> {
+async function wholeLife(client: Client, hostClient: Client, isMeasured: () => boolean): Promise<void> {
   await client.create(Namespace, { metadata: { name: 'kplane-system' } });
   const addon = { namespace: 'kplane-system', name: 'mesh', labels: { [labels.addon]: 'mesh' } };
   await client.create(ConfigMap, { metadata: addon, data: {} });
@@ -141,6 +142,7 @@ async function wholeLife(client: Client, hostClient: Client): Promise<void> {
   });
   await client.create(ControlPlane, { metadata: { name: 'a' }, spec: { classRef: { name: 'c' } } });
   await untilReady(client, 'a');
+  while (!isMeasured()) await delay(20);
   await until(client, ControlPlaneRegistration, 'a', (one) => one?.status?.ready === true);
   await otherEndpoint(client);
   await leftToOthers(client, hostClient);
