@@ -31,6 +31,6 @@ export const defaultTimings: MigrationTimings = {
   effectMsMax: 8_000,
   settleMs: 15_000,
   retryMsMax: 600_000,
-  lagMax: 1_000,
+  lagMax: 100,
   pollMs: 1_000,
 };
