@@ -109,13 +109,15 @@ interface Listed {
 }
 
 /** Kinds that only the users of the control plane write. */
-const comparedKinds = 'configmaps,secrets,serviceaccounts,customresourcedefinitions,clusterroles,clusterrolebindings';
+const comparedKinds = 'configmaps,secrets,serviceaccounts,customresourcedefinitions';
 
 async function versionsOf(platform: HostedPlatform): Promise<Set<string>> {
   const text = await platform.kubectl('app.kubeconfig', 'get', comparedKinds, '-n', filledNamespace, '-o', 'json');
   const { items } = JSON.parse(text) as Listed;
+  // Published by the controllers of each side.
+  const users = items.filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt');
   return new Set(
-    items.map(({ kind, metadata: { namespace = '', name, uid, resourceVersion } }) =>
+    users.map(({ kind, metadata: { namespace = '', name, uid, resourceVersion } }) =>
       [kind, namespace, name, uid, resourceVersion].join(' '),
     ),
   );

@@ -40,7 +40,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     alone: /leader-election\.real|tests\/controller-manager\/replicas/,
     exclusive: [
       /e2e|essential-controllers|tests\/(controller-manager|nodes|platform)\/|hosted\/(kubelet|worker)/,
-      /tests\/(hosted|readme)\//,
+      /tests\/(hosted|migration|readme)\//,
     ],
     printsOutput: true,
   },
