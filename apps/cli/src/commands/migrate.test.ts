@@ -79,6 +79,7 @@ describe('migrate', () => {
     await operating;
     assert.equal(code, 1);
     assert.match(err, /is not migrated: MigrationNotAvailable: no operator of hosted/);
+    assert.match(err, /to undo the request: hangar migrate shop --to virtual\n/);
   });
 
   test('--abort sets the mode back before the switch', async () => {

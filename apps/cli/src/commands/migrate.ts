@@ -183,7 +183,7 @@ async function untilSwitched(client: Client, options: WaitOptions): Promise<Cont
     }
     if (end?.type === 'Refused') {
       throw failed(`control plane ${quoted(plane.metadata.name!)} is not migrated: ${end.message}`, {
-        next: `it works as before; to undo the request: ${hangar(`migrate ${plane.metadata.name} --to ${servingMode(plane).toLowerCase()}`)}`,
+        next: `it works as before; to undo the request: ${hangar(`migrate ${plane.metadata.name} --to ${to === 'Dedicated' ? 'virtual' : 'dedicated'}`)}`,
       });
     }
     return end !== undefined;
