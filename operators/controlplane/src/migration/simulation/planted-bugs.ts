@@ -74,6 +74,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     },
   }),
   bug('record-without-precondition', {
+    near: 633,
     records: (records, store) => ({
       ...records,
       write: (plane, record, signal) =>
@@ -81,6 +82,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     }),
   }),
   bug('fence-is-kept-after-an-abort', {
+    near: 397,
     decide: instead((action, { record }) =>
       action.type === 'Activate' && record.outcome === 'Aborted'
         ? { type: 'Complete', deletesTenantData: false }
