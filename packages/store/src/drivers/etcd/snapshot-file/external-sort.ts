@@ -113,7 +113,7 @@ class RunReader {
   #position: number;
   #block: Buffer = Buffer.alloc(0);
   #at = 0;
-  /** Undefined: the run has no more records. */
+  /** Undefined after the last record of the run. */
   record: SortedRecord | undefined;
 
   constructor(file: FileHandle, { start, end }: Run, blockBytes: number) {
