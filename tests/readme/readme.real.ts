@@ -75,6 +75,7 @@ describe('the README', () => {
           if (stopped !== undefined) await terminals.get(stopped)?.end();
           if (stopped !== undefined) terminals.delete(stopped);
           const printed = `${await shell.paste(block.text)}\n`.replaceAll(progress, '');
+          reportExited(terminals);
           if (shown) assert.equal(comparable(printed), comparable(shown), where);
           else assert.doesNotMatch(printed, /error/i, where);
           continue;
@@ -88,7 +89,7 @@ describe('the README', () => {
         }
         if (shown) assert.ok(comparable(terminal.output).endsWith(comparable(shown)), `${where}\n${terminal.output}`);
       }
-      for (const [name, { isRunning, output }] of terminals) assert.ok(isRunning, `${name} exited:\n${output}`);
+      reportExited(terminals);
       await endAll(terminals);
       reportLogs(servers);
     });
@@ -98,6 +99,11 @@ describe('the README', () => {
 async function endAll(terminals: Map<string, Terminal>): Promise<void> {
   for (const terminal of [...terminals.values()].reverse()) await terminal.end();
   terminals.clear();
+}
+
+/** Fails with the last lines of a program that runs no longer: its own words explain what kubectl says of it. */
+function reportExited(terminals: ReadonlyMap<string, Terminal>): void {
+  for (const [name, { isRunning, output }] of terminals) assert.ok(isRunning, `${name} exited:\n${output.slice(-10_000)}`);
 }
 
 /** Fails on a line of level error or fatal, in JSON or as text. Warnings are printed: a reader of the log sees them, too. */

@@ -40,4 +40,15 @@ describe('a reader of chunks', () => {
     await reader.close();
     assert.equal((await source.next()).done, true);
   });
+
+  test('stops its source when a stream that reads from it is returned before its first value', async () => {
+    const source = inPieces('a', 'b');
+    const reader = new ChunkReader(source);
+    await reader.take(1);
+    const stream = (async function* () {
+      yield await reader.take(1);
+    })();
+    await reader.closedBy(stream).return();
+    assert.equal((await source.next()).done, true);
+  });
 });

@@ -63,6 +63,17 @@ export class ChunkReader {
     }
   }
 
+  /** Makes `return` of a stream that reads from here close this reader. A generator that was not started has no `finally` to do it. */
+  closedBy<T>(stream: AsyncGenerator<T, void, void>): AsyncGenerator<T, void, void> {
+    const end = stream.return.bind(stream);
+    stream.return = async (value) => {
+      const result = await end(value);
+      await this.close();
+      return result;
+    };
+    return stream;
+  }
+
   /** Stops reading: the source releases its file or connection. */
   async close(): Promise<void> {
     await this.#chunks.return?.();

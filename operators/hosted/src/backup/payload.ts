@@ -83,7 +83,7 @@ export async function readPayload(content: AsyncIterable<Uint8Array>): Promise<O
     const json = await reader.take(length);
     if (!json || length === 0) throw refused('it ends inside of its head');
     const head = decodeHead(json);
-    return { head, snapshot: snapshotOf(reader, head.snapshot.bytes) };
+    return { head, snapshot: reader.closedBy(snapshotOf(reader, head.snapshot.bytes)) };
   } catch (error) {
     await reader.close();
     throw error;

@@ -174,9 +174,11 @@ describe('a container', () => {
   });
 
   test('releases its source when the reader stops or refuses', async () => {
+    const container = await written(Buffer.alloc(5_000));
     for (const [bytes, stop] of [
-      [await written(Buffer.alloc(5_000)), true],
-      [Buffer.from('something else entirely'), false],
+      [container, 'after a chunk'],
+      [container, 'before the first chunk'],
+      [Buffer.from('something else entirely'), undefined],
     ] as const) {
       let isReleased = false;
       const source = (async function* (): AsyncGenerator<Uint8Array, void, void> {
@@ -186,9 +188,10 @@ describe('a container', () => {
           isReleased = true;
         }
       })();
-      if (stop) for await (const _ of (await readContainer(source)).payload) break;
+      if (stop === 'after a chunk') for await (const _ of (await readContainer(source)).payload) break;
+      else if (stop) await (await readContainer(source)).payload.return();
       else await assert.rejects(readContainer(source), { code: 'NotABackup' });
-      assert.ok(isReleased);
+      assert.ok(isReleased, stop);
     }
   });
 });

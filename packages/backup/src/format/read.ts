@@ -58,7 +58,7 @@ export async function readContainer(
     return {
       manifest: header.manifest,
       isEncrypted: header.encryption !== undefined,
-      payload: readPayload(reader, seal),
+      payload: reader.closedBy(readPayload(reader, seal)),
     };
   } catch (error) {
     await reader.close();
