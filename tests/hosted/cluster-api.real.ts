@@ -194,7 +194,8 @@ describe('a HostedControlPlane of a Cluster', () => {
       async () => {
         const object = await client.get(ClusterV1Beta2, clusterKey);
         const isAvailable = findCondition(object.status?.conditions, 'ControlPlaneAvailable')?.status === 'True';
-        return isAvailable && object.status?.controlPlane?.readyReplicas === 3 && object;
+        const isProvisioned = object.status?.initialization?.infrastructureProvisioned === true;
+        return isAvailable && isProvisioned && object.status?.controlPlane?.readyReplicas === 3 && object;
       },
       describeAll,
     );
