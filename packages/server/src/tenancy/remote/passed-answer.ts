@@ -8,7 +8,18 @@ import type { Answer } from '../../http/message.ts';
 
 /** Bytes of an error message that are read. */
 const messageBytesMax = 16 * 1024;
+/**
+ * The message of the Status in JSON, protobuf, YAML and CBOR: the whole message, because webhooks and aggregated servers of the tenant
+ * write into longer ones.
+ */
 const fencedMessage = 'etcdserver: permission denied';
+const fencedMessages = [
+  `"message":"${fencedMessage}"`,
+  `"message": "${fencedMessage}"`,
+  `\x1a${String.fromCharCode(fencedMessage.length)}${fencedMessage}`,
+  `\nmessage: '${fencedMessage}'\n`,
+  `gmessage\x78${String.fromCharCode(fencedMessage.length)}${fencedMessage}`,
+];
 
 const refused = new WeakSet<Answer>();
 
@@ -32,6 +43,6 @@ export async function withFenceNoticed(answer: Answer): Promise<Answer> {
   });
   const bytes = Buffer.concat(chunks);
   const read: Answer = { ...answer, body: bytes };
-  if (isWhole && bytes.includes(fencedMessage)) refused.add(read);
+  if (isWhole && fencedMessages.some((message) => bytes.includes(message, 0, 'latin1'))) refused.add(read);
   return read;
 }

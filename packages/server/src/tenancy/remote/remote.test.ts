@@ -222,4 +222,18 @@ describe('a hold of a tenant that another API server serves', () => {
     assert.equal(remote.seen.length, 4);
     assert.ok(remote.seen.every(({ body }) => body === remote.seen[0]!.body));
   });
+
+  test('does not repeat a write because a webhook of the tenant says the same', async () => {
+    await using opened = await both();
+    const { server, remote } = opened;
+    remote.intercept = (request) => {
+      if (request.method !== 'POST') return undefined;
+      const message = 'failed calling webhook "a.b.c": "message":"etcdserver: permission denied"';
+      const text = JSON.stringify({ kind: 'Status', message, code: 500 });
+      const headers = { 'content-type': 'application/json', 'content-length': String(text.length) };
+      return { status: 500, headers, body: Buffer.from(text) };
+    };
+    await expected(server, 500, 'POST', `${path}${configMaps}`, { body: configMap('a') });
+    assert.equal(remote.seen.length, 1);
+  });
 });
