@@ -103,7 +103,8 @@ async function endAll(terminals: Map<string, Terminal>): Promise<void> {
 
 /** Fails with the last lines of a program that runs no longer: its own words explain what kubectl says of it. */
 function reportExited(terminals: ReadonlyMap<string, Terminal>): void {
-  for (const [name, { isRunning, output }] of terminals) assert.ok(isRunning, `${name} exited:\n${output.slice(-10_000)}`);
+  for (const [name, { isRunning, output }] of terminals)
+    assert.ok(isRunning, `${name} exited:\n${output.slice(-10_000)}`);
 }
 
 /** Fails on a line of level error or fatal, in JSON or as text. Warnings are printed: a reader of the log sees them, too. */
