@@ -38,6 +38,7 @@ const sorted = (map: ReadonlyMap<string, string>): string[] =>
 export interface FeedModelOptions {
   /** Absent: a memory store. */
   readonly store?: Store;
+  readonly restoresRevisions?: boolean;
   /** Absent: the in-process feed, which also includes the management plane. */
   readonly feedOf?: (server: TenancyServer) => FollowedFeed;
 }
@@ -46,9 +47,12 @@ export interface FeedModelOptions {
 const marks = 'marks';
 
 /** Rejects if a feed, started at any time, does not match the stored objects. */
-export async function insistOnFeedModel(seed: number, { store, feedOf }: FeedModelOptions = {}): Promise<void> {
+export async function insistOnFeedModel(
+  seed: number,
+  { store, feedOf, ...options }: FeedModelOptions = {},
+): Promise<void> {
   await using server = await TenancyServer.open(store ? { store } : {});
-  const run = new Run(server, seededRandom(seed));
+  const run = new Run(server, seededRandom(seed), options);
   await server.make(marks);
   const follow = (): FeedRecorder<FollowedFeed> =>
     new FeedRecorder(feedOf ? feedOf(server) : server.tenancy.feed(), wants);
@@ -61,10 +65,10 @@ export async function insistOnFeedModel(seed: number, { store, feedOf }: FeedMod
     await first.caughtUp(server, marks);
     await late.until(() => late.told.includes('synced'));
     await late.caughtUp(server, marks);
-    const truth = sorted(await stored(server, [...run.alive, ...others]));
+    const truth = sorted(await stored(server, [...run.served, ...others]));
     assert.deepEqual(sorted(first.known), truth, 'from the beginning');
     assert.deepEqual(sorted(late.known), truth, `from round ${round}`);
-    assert.deepEqual([...first.tenants.keys()].sort(), [...run.alive, marks].sort());
+    assert.deepEqual([...first.tenants.keys()].sort(), [...run.served, marks].sort());
     await late[Symbol.asyncDispose]();
   }
   // The deletion of a base object also includes its last state.

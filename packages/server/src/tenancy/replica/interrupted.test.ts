@@ -8,10 +8,10 @@ import { ForwardingStore } from '../../objects/forwarding-store.ts';
 import { planePath, tenants, TenancyServer } from '../../testing/tenancy-server.ts';
 import { configMap, configMaps } from '../../testing/test-server.ts';
 import { isOmitted } from './replica-view.ts';
+import { elsewhere } from './testing.ts';
 
 const path = planePath('demo');
 const replica = `${tenants}/demo/replica`;
-const spec = { server: 'https://127.0.0.1:1', ca: '-----BEGIN CERTIFICATE-----' };
 const prefix = '/registry/clusters/demo/';
 
 /** Store that stops working at one transaction on the tenant: before it, or after it was written and before the answer. */
@@ -75,7 +75,7 @@ test('a migration that is interrupted at any write and repeated ends with the sa
       const half = frames.length >> 1;
       const steps: (readonly [string, (object | Uint8Array)?])[] = [
         [`${tenants}/demo/hold?id=to`],
-        [`${tenants}/demo/remote?id=to`, { spec }],
+        [`${tenants}/demo/remote?id=to`, { spec: elsewhere }],
         [`${replica}?id=back&action=start`],
         [`${replica}?id=back&action=receive`, encodeRequest(frames.slice(0, half))],
         [`${replica}?id=back&action=receive`, encodeRequest(frames.slice(half))],

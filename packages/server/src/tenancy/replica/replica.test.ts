@@ -1,64 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decodeFrames, encodeRequest, openMemoryStore, replicaDigest, ReplicaWriter } from '@hangar/store';
+import { encodeRequest, openMemoryStore, replicaDigest, ReplicaWriter } from '@hangar/store';
 import type { ReplicaFrame, Revision, Store } from '@hangar/store';
-import { isStreaming } from '../../http/message.ts';
 import { planePath, tenants, TenancyServer } from '../../testing/tenancy-server.ts';
-import { configMap, configMaps, TestSink } from '../../testing/test-server.ts';
+import { configMap, configMaps } from '../../testing/test-server.ts';
 import type { Data } from '../../testing/test-server.ts';
+import { elsewhere, FrameReader } from './testing.ts';
 
 const path = planePath('demo');
 const replica = `${tenants}/demo/replica`;
 const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
 const authentication = 'extension-apiserver-authentication';
 const merge = 'application/merge-patch+json';
-const spec = { server: 'https://127.0.0.1:1', ca: '-----BEGIN CERTIFICATE-----' };
 
 const change = (server: TenancyServer, target: string, label: string): Promise<Data> =>
   server.expect(200, 'PATCH', `${path}${target}`, { body: { metadata: { labels: { label } } }, contentType: merge });
-
-/** Reads frames of a stream until the test has what it needs. */
-class FrameReader implements AsyncDisposable {
-  readonly #sink = new TestSink();
-  readonly #frames: AsyncGenerator<ReplicaFrame, void, void>;
-
-  constructor(body: { start(sink: TestSink): void }) {
-    body.start(this.#sink);
-    this.#frames = decodeFrames(this.#chunks(), { complete: false });
-  }
-
-  static async open(server: TenancyServer, query = ''): Promise<FrameReader> {
-    const { status, body } = await server.answer('GET', `${replica}${query}`);
-    assert.equal(status, 200);
-    assert.ok(isStreaming(body));
-    return new FrameReader(body);
-  }
-
-  async until(isLast: (frame: ReplicaFrame) => boolean): Promise<ReplicaFrame[]> {
-    const frames: ReplicaFrame[] = [];
-    for (;;) {
-      const { done, value } = await this.#frames.next();
-      assert.ok(!done, 'the stream ended');
-      frames.push(value);
-      if (isLast(value)) return frames;
-    }
-  }
-
-  async *#chunks(): AsyncGenerator<Uint8Array, void, void> {
-    for (let at = 0; ; at++) {
-      while (this.#sink.chunks.length <= at) {
-        if (this.#sink.isEnded) return;
-        await this.#sink.changed();
-      }
-      yield this.#sink.chunks[at]!;
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#sink.end();
-    await this.#frames.return();
-  }
-}
 
 const upTo =
   (revision: number) =>
@@ -77,7 +33,7 @@ describe('the replica of a tenant', () => {
     const watch = await server.watch(`${path}${roles}?watch=true&resourceVersion=${admin.metadata.resourceVersion}`);
     const target = await openMemoryStore();
     const writer = new ReplicaWriter({ store: target, prefix: '/r/', positionKey: '/position' });
-    await using reader = await FrameReader.open(server);
+    await using reader = await FrameReader.open(server, 'demo');
     const snapshot = await reader.until(({ type }) => type === 'snapshot');
     await writer.apply(snapshot);
     assert.deepEqual(await server.expect(200, 'GET', `${path}${roles}/admin`), admin, 'the base is copied unnoticed');
@@ -119,7 +75,7 @@ describe('the replica of a tenant', () => {
     await server.make('demo');
     const one = await server.expect(201, 'POST', `${path}${configMaps}`, { body: configMap('a') });
     const two = await server.expect(201, 'POST', `${path}${configMaps}`, { body: configMap('b') });
-    await using reader = await FrameReader.open(server, `?after=${one.metadata.resourceVersion}`);
+    await using reader = await FrameReader.open(server, 'demo', `?after=${one.metadata.resourceVersion}`);
     const frames = await reader.until(upTo(Number(two.metadata.resourceVersion)));
     const keys = new Set(frames.flatMap((one) => (one.type === 'batch' ? one.puts.map(({ key }) => key) : [])));
     assert.ok(keys.has('configmaps/default/b') && !keys.has('configmaps/default/a'));
@@ -131,7 +87,7 @@ describe('the replica of a tenant', () => {
     await using server = await TenancyServer.open();
     await server.make('demo');
     await using opened = new AsyncDisposableStack();
-    for (let at = 0; at < 4; at++) opened.use(await FrameReader.open(server));
+    for (let at = 0; at < 4; at++) opened.use(await FrameReader.open(server, 'demo'));
     await server.expect(429, 'GET', replica);
   });
 });
@@ -141,7 +97,7 @@ async function moved(server: TenancyServer): Promise<{ frames: ReplicaFrame[]; l
   await server.make('demo');
   await server.expect(201, 'POST', `${path}${configMaps}`, { body: configMap('a') });
   const before = await server.expect(200, 'GET', `${path}${roles}/admin`);
-  await using reader = await FrameReader.open(server);
+  await using reader = await FrameReader.open(server, 'demo');
   const frames = await reader.until(({ type }) => type === 'snapshot');
   const { revision } = frames.at(-1) as { revision: Revision };
   const last = (revision + 1_000) as Revision;
@@ -150,7 +106,7 @@ async function moved(server: TenancyServer): Promise<{ frames: ReplicaFrame[]; l
   const put = { key: 'configmaps/default/b', value, createRevision: last, modRevision: last, version: 1 };
   frames.push({ type: 'batch', revision: last, after: revision, puts: [put], deletes: ['clusterroles/view'] });
   await server.expect(201, 'POST', `${tenants}/demo/hold?id=to`);
-  await server.expect(201, 'POST', `${tenants}/demo/remote?id=to`, { body: { spec } });
+  await server.expect(201, 'POST', `${tenants}/demo/remote?id=to`, { body: { spec: elsewhere } });
   return { frames, last, before };
 }
 
@@ -215,7 +171,7 @@ describe('a tenant that receives its content back', () => {
     await act(server, 201, 'id=other&action=delete');
     assert.deepEqual(await contentKeys(server.store), []);
     const { status } = await server.expect(200, 'GET', `${replica}?state=true`);
-    assert.deepEqual(status, { serving: 'Remote', server: spec.server });
+    assert.deepEqual(status, { serving: 'Remote', server: elsewhere.server });
   });
 
   test('keeps the data of a tenant that serves itself', async () => {

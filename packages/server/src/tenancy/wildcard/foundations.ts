@@ -57,7 +57,7 @@ function isBaseOf({ identity: one }: Records, { identity: other }: Records): boo
   return before.seed === after.seed && before.isMaterialised === after.isMaterialised;
 }
 
-/** Base objects in one place. Most places contain none, and then nothing is read. */
+/** Base objects in one place; most places contain none. Also decides which control planes are visible. */
 export class Foundations {
   readonly #world: FoundationsWorld;
   readonly #base: TenantBase;
@@ -77,9 +77,10 @@ export class Foundations {
     return this.bornKeys.length > 0;
   }
 
+  /** A held tenant is visible: its objects exist, and do not change. The range of a Remote tenant is not visible. */
   isVisible(cluster: string, { hasTenant, identity }: Records): boolean {
     if (cluster === rootPath) return true;
-    return hasTenant && (!this.hasBase || identity !== undefined);
+    return hasTenant && identity !== undefined && !decodeIdentity(identity.value).remote;
   }
 
   /** Reports whether both have the same base objects with the same revision. */
@@ -102,7 +103,7 @@ export class Foundations {
 
   /** Reads the records that the place requires, of a control plane whose `Tenant` exists. */
   async recordsOfTenant(cluster: string, at: Revision): Promise<Records> {
-    if (cluster === rootPath || !this.hasBase) return ofRoot;
+    if (cluster === rootPath) return ofRoot;
     const { store } = this.#world;
     const prefix = this.prefixOf(cluster);
     if (!this.#needsKeys) {

@@ -9,6 +9,8 @@ import { withoutType } from '../../verbs/list.ts';
 import { planePath, tenant, tenants, TenancyServer } from '../../testing/tenancy-server.ts';
 import type { Data, Sent } from '../../testing/test-server.ts';
 import { backup, restore } from '../backup/testing.ts';
+import { contentOf, moveAway, moveBack } from '../replica/testing.ts';
+import type { TenantContent } from '../replica/testing.ts';
 import type { ClusterWatch } from './index.ts';
 
 const names = ['a', 'a-b', 'clusters', 'control-plane', 'z'];
@@ -101,19 +103,31 @@ export class Run {
   readonly server: TenancyServer;
   readonly random: Random;
   readonly alive = new Set<string>();
+  /** Those that another API server serves, with the content that they get back. */
+  readonly away = new Map<string, TenantContent>();
 
-  constructor(server: TenancyServer, random: Random) {
+  /** Reports whether the store can receive the content of a tenant. */
+  readonly restoresRevisions: boolean;
+
+  constructor(server: TenancyServer, random: Random, { restoresRevisions = true } = {}) {
     this.server = server;
     this.random = random;
+    this.restoresRevisions = restoresRevisions;
   }
 
   async step(): Promise<void> {
     const dice = this.random.below(10);
-    if (dice === 0 || this.alive.size === 0) await this.#make();
+    if (dice === 0 || this.served.length === 0) await this.#make();
     else if (dice === 1) await this.#end();
     else if (dice === 2 && this.random.below(4) === 0) await this.#materialise();
     else if (dice === 3 && this.random.below(4) === 0) await this.#copy();
+    else if (dice === 4 && this.random.below(2) === 0) await this.#migrate();
     else await this.#write();
+  }
+
+  /** Tenants whose data this server serves. */
+  get served(): string[] {
+    return [...this.alive].filter((name) => !this.away.has(name));
   }
 
   async #make(): Promise<void> {
@@ -126,17 +140,41 @@ export class Run {
 
   async #end(): Promise<void> {
     const name = pick(this.random, [...this.alive]);
+    // Retained data would keep an address that serves nothing.
+    const spec = { deletionPolicy: 'Destroy' };
+    const contentType = 'application/merge-patch+json';
+    if (this.away.delete(name)) {
+      await this.server.expect(200, 'PATCH', `${tenants}/${name}`, { body: { spec }, contentType });
+    }
     await this.server.expect(200, 'DELETE', `${tenants}/${name}`);
     this.alive.delete(name);
   }
 
+  /** Holds a tenant and releases it, moves it away, changes the data of one that is away, or moves it back. */
+  async #migrate(): Promise<void> {
+    const name = pick(this.random, [...this.alive]);
+    const content = this.away.get(name);
+    if (content && this.random.below(3) === 0) {
+      await this.server.expect(201, 'POST', `${tenants}/${name}/replica?id=back&action=delete`);
+    } else if (content) {
+      await moveBack(this.server, name, content);
+      this.away.delete(name);
+    } else if (this.restoresRevisions && this.random.below(3) > 0) {
+      const current = await contentOf(this.server, name);
+      await moveAway(this.server, name);
+      this.away.set(name, current);
+    } else {
+      for (const act of ['hold', 'release']) await this.server.expect(201, 'POST', `${tenants}/${name}/${act}?id=m`);
+    }
+  }
+
   async #materialise(): Promise<void> {
-    await this.server.expect(200, 'POST', `${tenants}/${pick(this.random, [...this.alive])}/materialise`);
+    await this.server.expect(200, 'POST', `${tenants}/${pick(this.random, this.served)}/materialise`);
   }
 
   /** Restores a backup of one tenant as another. */
   async #copy(): Promise<void> {
-    const file = await backup(this.server, pick(this.random, [...this.alive]));
+    const file = await backup(this.server, pick(this.random, this.served));
     const name = pick(this.random, names);
     const { status, data } = await restore(this.server, `${name}/restore`, file);
     // 409: retained data exists at the path.
@@ -147,7 +185,7 @@ export class Run {
   async #write(): Promise<void> {
     const { name, path, kind, objects } = pick(this.random, followed);
     const [namespace, object] = pick(this.random, objects);
-    const cluster = pick(this.random, [...this.alive, 'root']);
+    const cluster = pick(this.random, [...this.served, 'root']);
     const collection = `${pathOf(cluster)}${path}/namespaces/${namespace}/${name.resource}`;
     const labels = { at: String(this.random.below(1_000_000)) };
     const apiVersion = name.group === '' ? name.version : `${name.group}/${name.version}`;
@@ -168,7 +206,7 @@ export class Run {
   /** Returns the objects as listed by each control plane. */
   async truth({ name, path }: Followed): Promise<Map<string, Data>> {
     const all = new Map<string, Data>();
-    for (const cluster of [...this.alive, 'root']) {
+    for (const cluster of [...this.served, 'root']) {
       const { items } = await this.server.expect(200, 'GET', `${pathOf(cluster)}${path}/${name.resource}`);
       for (const item of items) {
         assert.equal(item.metadata.clusterName, undefined);
@@ -184,10 +222,16 @@ export class Run {
 const untyped = (known: ReadonlyMap<string, Data>): Map<string, Data> =>
   new Map(Array.from(known, ([id, object]) => [id, withoutType(object)]));
 
+export interface ModelOptions {
+  /** Absent: a memory store. */
+  readonly store?: Store;
+  readonly restoresRevisions?: boolean;
+}
+
 /** Rejects if the stream of all control planes does not match their lists. */
-export async function insistOnModel(seed: number, store?: Store): Promise<void> {
+export async function insistOnModel(seed: number, { store, ...options }: ModelOptions = {}): Promise<void> {
   await using server = await TenancyServer.open(store ? { store } : {});
-  const run = new Run(server, seededRandom(seed));
+  const run = new Run(server, seededRandom(seed), options);
   const begun = await server.store.revision();
   const folds = await Promise.all(followed.map(({ name }) => Fold.open(server, name)));
   for (let round = 0; round < 12; round++) {

@@ -6,6 +6,7 @@ import { withoutType } from '../../verbs/list.ts';
 import { planePath, tenants, TenancyServer } from '../../testing/tenancy-server.ts';
 import { configMaps, TestSink } from '../../testing/test-server.ts';
 import type { Data, TestWatch } from '../../testing/test-server.ts';
+import { contentOf, moveAway, moveBack } from '../replica/testing.ts';
 import { all, maps, told, listed, events, add, merge, revisionOf } from './testing.ts';
 
 describe('a watch of all control planes', () => {
@@ -148,6 +149,35 @@ describe('a watch of all control planes', () => {
     assert.equal(clusterName, 'a');
     assert.deepEqual(metadata, again.metadata);
     assert.ok(revisionOf(mark!.object) > revisionOf(added!.object), 'clients go on from here');
+    watch.close();
+  });
+
+  test('a tenant that another API server serves is not visible, whatever is in its range, and comes back as a whole', async () => {
+    await using server = await TenancyServer.open();
+    await add(server, await server.make('a'), 'one');
+    await add(server, await server.make('b'), 'two');
+    const content = await contentOf(server, 'a');
+    const from = await server.store.revision();
+    const watch = await server.watch(`${maps}?watch=true&resourceVersion=${from}`);
+    await moveAway(server, 'a');
+    assert.deepEqual(await listed(server), ['b/two']);
+    await server.expect(201, 'POST', `${tenants}/a/replica?id=x&action=delete`);
+    await moveBack(server, 'a', content);
+    assert.deepEqual(await listed(server), ['a/one', 'b/two']);
+    await add(server, planePath('a'), 'three');
+    assert.deepEqual(await events(watch, 3), ['DELETED a/one', 'ADDED a/one', 'ADDED a/three']);
+    watch.close();
+  });
+
+  test('a tenant that a migration holds stays visible', async () => {
+    await using server = await TenancyServer.open();
+    await add(server, await server.make('a'), 'one');
+    const watch = await server.watch(`${maps}?watch=true&resourceVersion=${await server.store.revision()}`);
+    await server.expect(201, 'POST', `${tenants}/a/hold?id=m`);
+    assert.deepEqual(await listed(server), ['a/one']);
+    await server.expect(201, 'POST', `${tenants}/a/release?id=m`);
+    await add(server, planePath('a'), 'two');
+    assert.deepEqual(await events(watch, 1), ['ADDED a/two']);
     watch.close();
   });
 

@@ -4,6 +4,9 @@
  *
  *     tenant created, restored, adopted  ADDED, for all its visible objects
  *     tenant destroyed, retained         DELETED, for all its visible objects
+ *     another API server serves it       DELETED, for all its visible objects; nothing of what its range contains afterwards
+ *     it serves its data again           ADDED, for all its visible objects
+ *     tenant held by a migration         nothing: its objects exist, and do not change
  *     tenant materialised, or its keys created: the objects that look different
  */
 

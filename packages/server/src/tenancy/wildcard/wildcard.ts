@@ -1,6 +1,6 @@
 /**
- * View of all control planes: the management plane and all its tenants, in any state. Controllers of the same process use this class;
- * others use `/clusters/STAR/control-plane/` (see server.ts), where STAR is `*`.
+ * View of all control planes: the management plane and all tenants whose data it serves, also suspended ones. Controllers of the same
+ * process use this class; others use `/clusters/STAR/control-plane/` (see server.ts), where STAR is `*`.
  *
  * A list shows one revision; a watch from the next revision contains all later changes, in order.
  */
