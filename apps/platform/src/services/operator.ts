@@ -4,6 +4,7 @@ import type { Client } from '@hangar/client';
 import { controlPlaneOperator, installDefinitions, pathHost, tenantReplica } from '@hangar/controlplane-operator';
 import type { DedicatedPlatform, MigrationPlatform } from '@hangar/controlplane-operator';
 import { systemClock, systemRandom } from '@hangar/core';
+import type { Failpoints } from '@hangar/core';
 import { addonChanges } from './addon-changes.ts';
 import { insideClients } from './clients.ts';
 import { IncidentEvents } from './incident-events.ts';
@@ -18,6 +19,8 @@ export interface OperatorServiceWorld extends ServiceWorld {
   readonly dedicated?: Partial<DedicatedPlatform> | undefined;
   /** Hosted control planes as the dedicated side of migrations. Absent: control planes cannot be migrated between modes. */
   readonly replicas?: ((management: Client) => Promise<MigrationPlatform['dedicated']>) | undefined;
+  /** Of tests. */
+  readonly failpoints?: Failpoints | undefined;
 }
 
 export const operatorService = ({
@@ -28,6 +31,7 @@ export const operatorService = ({
   onInstalled,
   dedicated,
   replicas,
+  failpoints,
 }: OperatorServiceWorld): SupervisedService => ({
   name: 'operator',
   async run(signal, running) {
@@ -58,6 +62,7 @@ export const operatorService = ({
         clock: systemClock,
         random: systemRandom,
         log,
+        failpoints,
         ...(electsLeader ? { leaderElection: { namespace: leaseNamespace, name: 'hangar-operator' } } : {}),
       });
       tellMetrics(() => manager.registry.text());

@@ -6,7 +6,7 @@
  */
 
 import { settledWithin, systemClock, systemRandom } from '@hangar/core';
-import type { Logger } from '@hangar/core';
+import type { Failpoints, Logger } from '@hangar/core';
 import type { Inside } from '../compose/inside.ts';
 import type { BackupOptions } from '../options/backup.ts';
 import { backupService } from './backup.ts';
@@ -28,6 +28,8 @@ export interface ServicesOptions {
   readonly backup?: BackupOptions | undefined;
   /** Absent: this server runs no hosted control planes. */
   readonly hosted?: { readonly module: typeof Hosted; readonly settings: Hosted.HostedSettings } | undefined;
+  /** Of tests: they reach the operator of control planes. */
+  readonly failpoints?: Failpoints | undefined;
 }
 
 export interface Services {
@@ -42,7 +44,8 @@ export interface Services {
 /** Maximum time that `hangar up` waits for the kinds of hosted control planes. */
 const hostedWaitMs = 30_000;
 
-export function startServices({ inside, log, electsLeader, demoFile, backup, hosted }: ServicesOptions): Services {
+export function startServices(options: ServicesOptions): Services {
+  const { inside, log, electsLeader, demoFile, backup, hosted, failpoints } = options;
   const supervisor = new Supervisor({ clock: systemClock, random: systemRandom, log });
   const texts = new Map<string, () => string>();
   inside.addMetrics(() => mergedExposition([supervisor.text(), ...Array.from(texts.values(), (text) => text())]));
@@ -54,12 +57,17 @@ export function startServices({ inside, log, electsLeader, demoFile, backup, hos
   });
   const installed = Promise.withResolvers<void>();
   const dedicated = hosted && hosted.module.dedicatedDefaults(hosted.settings);
-  const hostedPart = hosted?.module.hostedServices(worldOf, { ...hosted.settings, hasBackups: backup !== undefined });
+  const hostedPart = hosted?.module.hostedServices(worldOf, {
+    ...hosted.settings,
+    hasBackups: backup !== undefined,
+    failpoints,
+  });
   const operator = operatorService({
     ...worldOf('operator'),
     onInstalled: installed.resolve,
     dedicated,
     replicas: hostedPart?.replicas,
+    failpoints,
   });
   const controllers = controllersService(worldOf('controllers'));
   const demo =

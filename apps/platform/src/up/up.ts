@@ -71,6 +71,7 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
     demoFile,
     backup: options.backup,
     hosted,
+    failpoints,
   });
   // A failure in one part must not end the process for all others.
   process.on('unhandledRejection', (error) => log.error('unhandled rejection', { error }));

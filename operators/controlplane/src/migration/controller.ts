@@ -12,6 +12,7 @@ import type { World } from '../control-plane/world.ts';
 import type { DedicatedReplica, TenantReplica } from './contract.ts';
 import { dedicatedPlaneSide } from './dedicated-plane-side.ts';
 import { MigrationDriver } from './driver.ts';
+import { namedWrites } from './named-writes.ts';
 import { planeRecords } from './plane-records.ts';
 import { nextAction } from './protocol.ts';
 import { activeRecord } from './record.ts';
@@ -125,7 +126,7 @@ function driverOf(
   const replica = platform.dedicated({ namespace: managementNamespace(name), name });
   return new MigrationDriver({
     records: planeRecords({ name, client, apiReader, events, writes: world.writes, clock }),
-    tenant: platform.tenant(clusterPathOf(plane)),
+    tenant: namedWrites(platform.tenant(clusterPathOf(plane)), world.writes),
     dedicated: dedicatedPlaneSide({ name, replica, client, apiReader, world }),
     clock,
     log,

@@ -10,6 +10,7 @@ import type { MigrationStatus } from '../api/index.ts';
 import type { Writes } from '../control-plane/writes.ts';
 import type { MigratingPlane, MigrationRecords } from './driver.ts';
 import { migrationEvents } from './events.ts';
+import { recordWriteName } from './named-writes.ts';
 import { activeRecord } from './record.ts';
 import type { MigrationRecord } from './record.ts';
 import { stepConditions } from './step-conditions.ts';
@@ -43,7 +44,7 @@ export function planeRecords(options: PlaneRecordsOptions): MigrationRecords<Sto
       const next = { ...record, conditions: stepConditions(before?.conditions, record, clock) };
       const { uid, resourceVersion } = object.metadata;
       const body = { metadata: { uid, resourceVersion }, status: { migration: replacing(before, next) } };
-      const written = await writes.make('migration', () =>
+      const written = await writes.make(recordWriteName(before, next), () =>
         client.status.patch(ControlPlane, { name }, { type: 'merge', body }, { signal }),
       );
       for (const event of migrationEvents(before, next)) events.event(written, event);

@@ -10,6 +10,7 @@ import { release } from '@hangar/api';
 import type { BackupTarget } from '@hangar/backup-operator';
 import type { Client } from '@hangar/client';
 import type { DedicatedPlatform } from '@hangar/controlplane-operator';
+import type { Failpoints } from '@hangar/core';
 import { hostedReplicas, hostedTarget } from '@hangar/hosted-operator';
 import type { FrontDoorSettings } from '@hangar/hosted-operator';
 import type { ServiceWorld } from '../service-world.ts';
@@ -29,6 +30,8 @@ export interface HostedSettings {
   readonly frontDoor?: FrontDoorListen | undefined;
   /** Whether this server makes backups. */
   readonly hasBackups?: boolean | undefined;
+  /** Of tests: they reach the replicas of migrations. */
+  readonly failpoints?: Failpoints | undefined;
 }
 
 export interface HostedServices {
@@ -52,7 +55,7 @@ export const dedicatedDefaults = ({ programs }: Pick<HostedSettings, 'programs'>
 
 export function hostedServices(
   worldOf: (name: string) => ServiceWorld,
-  { folder, programs, frontDoor, hasBackups }: HostedSettings,
+  { folder, programs, frontDoor, hasBackups, failpoints }: HostedSettings,
 ): HostedServices {
   const [ready, installed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const node = worldOf('process-node');
@@ -74,7 +77,7 @@ export function hostedServices(
     ],
     installed: installed.promise,
     backupTargets: (management) => hostedTargets(management, folder),
-    replicas: (management) => replicasOf(management, folder, operator.frontDoor),
+    replicas: (management) => replicasOf({ client: management, folder, frontDoor: operator.frontDoor, failpoints }),
   };
 }
 
@@ -84,8 +87,15 @@ async function hostedTargets(management: Client, folder: string): Promise<readon
   return [hostedTarget({ client: management, reach: 'endpoint', scratchFolder, image: ownImage })];
 }
 
-async function replicasOf(client: Client, folder: string, frontDoor: FrontDoorSettings | undefined): Promise<Replicas> {
+interface ReplicasOptions {
+  readonly client: Client;
+  readonly folder: string;
+  readonly frontDoor: FrontDoorSettings | undefined;
+  readonly failpoints: Failpoints | undefined;
+}
+
+async function replicasOf({ client, folder, frontDoor, failpoints }: ReplicasOptions): Promise<Replicas> {
   const scratchFolder = join(folder, 'seeds');
   await mkdir(scratchFolder, { recursive: true, mode: 0o700 });
-  return hostedReplicas({ client, reach: 'endpoint', scratchFolder, image: ownImage, frontDoor });
+  return hostedReplicas({ client, reach: 'endpoint', scratchFolder, image: ownImage, frontDoor, failpoints });
 }
