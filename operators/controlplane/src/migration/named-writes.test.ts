@@ -16,6 +16,7 @@ test('every change of a record has a name', () => {
   const aborted = withOutcome(started, { outcome: 'Aborted', nowMs: 2, message: '' }, defaultTimings);
   const undone = withoutAttempt(attempt, { nowMs: 2, message: '', retryMs: 1 });
   const names = [
+    recordWriteName(started, { ...started, message: 'starting' }),
     recordWriteName(started, { ...started, step: 'CopyAndFollow' }),
     recordWriteName(started, attempt),
     recordWriteName(attempt, undone),
@@ -26,6 +27,7 @@ test('every change of a record has a name', () => {
   ];
   assert.deepEqual(names, [
     'migration-progress',
+    'migration-copy-and-follow',
     'migration-attempt',
     'migration-attempt-end',
     'migration-switched',

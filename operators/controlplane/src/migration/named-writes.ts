@@ -16,21 +16,33 @@ export function recordWriteName(before: MigrationStatus | undefined, after: Migr
   if (before?.step === 'Switch' && after.outcome === 'Switched' && after.step !== 'Switch') return 'migration-served';
   const wasAttempt = before?.attemptStartedAt !== undefined;
   const isAttempt = after.attemptStartedAt !== undefined;
-  if (wasAttempt === isAttempt) return 'migration-progress';
+  if (wasAttempt === isAttempt) {
+    const { step = 'Provision' } = after;
+    return before?.step === step ? 'migration-progress' : `migration-${stepNames[step]}`;
+  }
   return isAttempt ? 'migration-attempt' : 'migration-attempt-end';
 }
 
-/** Returns a tenant whose changes have names. Its copy receives data in many calls, which have none. */
+const stepNames = {
+  Provision: 'provision',
+  CopyAndFollow: 'copy-and-follow',
+  Verify: 'verify',
+  Switch: 'switch',
+  Registrations: 'registrations',
+  Decommission: 'decommission',
+} as const;
+
+/** Returns a tenant whose changes have names. */
 export const namedWrites = (tenant: TenantReplica, writes: Writes): TenantReplica => ({
   state: (signal) => tenant.state(signal),
   keys: (signal) => tenant.keys(signal),
   frames: (signal, options) => tenant.frames(signal, options),
   digest: (signal) => tenant.digest(signal),
-  receive: (id, frames, signal) => tenant.receive(id, frames, signal),
   hold: (id, signal) => writes.make('migration-hold', () => tenant.hold(id, signal)),
   release: (id, signal) => writes.make('migration-release', () => tenant.release(id, signal)),
   passTo: (id, remote, signal) => writes.make('migration-pass-to', () => tenant.passTo(id, remote, signal)),
   startReceiving: (id, signal) => writes.make('migration-start-receiving', () => tenant.startReceiving(id, signal)),
+  receive: (id, frames, signal) => writes.make('migration-receive', () => tenant.receive(id, frames, signal)),
   serveReceived: (id, revision, signal) =>
     writes.make('migration-serve-received', () => tenant.serveReceived(id, revision, signal)),
   deleteData: (id, signal) => writes.make('migration-delete-data', () => tenant.deleteData(id, signal)),
