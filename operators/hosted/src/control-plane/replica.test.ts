@@ -56,6 +56,7 @@ test('a replica starts etcd, API servers and controllers in the order of its pha
   for (const one of [
     `--service-account-issuer=${state.issuer}`,
     '--storage-media-type=application/json',
+    '--endpoint-reconciler-type=none',
     '--service-cluster-ip-range=10.0.0.0/24',
   ]) {
     assert.ok(args.includes(one), one);

@@ -112,11 +112,18 @@ const defaultArguments = ({ network }: Plane): Record<string, string> => ({
   profiling: 'false',
 });
 
-/** Values are stored like those of the tenant, so that they can go back, and its tokens stay valid. */
+/**
+ * Values are stored like those of the tenant, so that they can go back, and its tokens stay valid. The Service `kubernetes` keeps the
+ * address of the tenant, which passes requests on: nodes may not reach the API server itself.
+ */
 const replicaArguments = ({ tenantIssuer }: Plane): Record<string, string> =>
   tenantIssuer === undefined
     ? {}
-    : { 'service-account-issuer': tenantIssuer, 'storage-media-type': 'application/json' };
+    : {
+        'service-account-issuer': tenantIssuer,
+        'storage-media-type': 'application/json',
+        'endpoint-reconciler-type': 'none',
+      };
 
 export const hasProviders = ({ spec }: Plane): boolean => Object.keys(spec.oidcProviders ?? {}).length > 0;
 
