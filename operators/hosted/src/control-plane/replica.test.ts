@@ -66,6 +66,9 @@ test('a replica starts etcd, API servers and controllers in the order of its pha
   await write(client, 'Active');
   await untilReady(client);
   assert.equal(await replicasOf(client, 'controller-manager'), 1);
+  const insideWrites = platform.requests.filter((one) => one.startsWith('PATCH inside '));
+  assert.equal(insideWrites.length, 1, `join objects and addons stay those of the tenant: ${insideWrites.join('\n')}`);
+  assert.match(insideWrites[0]!, /clusterrolebindings/);
   const after = await client.get(Deployment, { namespace, name: 'demo-apiserver' });
   assert.deepEqual(after.spec, server.spec, 'an activation does not restart API servers');
   assert.equal(

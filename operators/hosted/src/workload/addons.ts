@@ -18,11 +18,14 @@ export interface Servers {
   readonly konnectivity: string | undefined;
 }
 
-export const addonsOf = (plane: Plane, { server, konnectivity }: Servers): Rendered[] => [
-  ...labelled('kube-proxy', kubeProxy(plane, server)),
+export const addonsOf = (plane: Plane, servers: Servers): Rendered[] => [
+  ...labelled('kube-proxy', kubeProxy(plane, servers.server)),
   ...labelled('coredns', coredns(plane)),
-  ...(konnectivity === undefined ? [] : labelled('konnectivity', konnectivityObjects(plane, konnectivity))),
+  ...konnectivityAddon(plane, servers),
 ];
+
+export const konnectivityAddon = (plane: Plane, { konnectivity }: Servers): Rendered[] =>
+  konnectivity === undefined ? [] : labelled('konnectivity', konnectivityObjects(plane, konnectivity));
 
 const labelled = (addon: string, all: readonly Rendered[]): Rendered[] =>
   all.map(({ kind, object }) => {

@@ -10,7 +10,7 @@ import { ClusterRoleBinding } from '@hangar/client/kinds/rbac-v1';
 import { clusterInfo, joinObjects } from '@hangar/node-objects';
 import { rendered } from '../render/index.ts';
 import type { Plane, Rendered } from '../render/index.ts';
-import { addonsOf } from './addons.ts';
+import { addonsOf, konnectivityAddon } from './addons.ts';
 import type { Servers } from './addons.ts';
 
 const rbacGroup = 'rbac.authorization.k8s.io';
@@ -21,7 +21,24 @@ export interface WorkloadOptions extends Servers {
   readonly authority: string;
 }
 
-export const workloadObjects = (plane: Plane, { server, konnectivity, authority }: WorkloadOptions): Rendered[] => [
+/**
+ * A replica has the join objects and the addons of its tenant, which another operator maintains on both sides of a migration: nodes join
+ * and run as before.
+ */
+export function workloadObjects(plane: Plane, options: WorkloadOptions): Rendered[] {
+  const isReplica = plane.tenantIssuer !== undefined;
+  return [
+    ...(isReplica ? [] : nodeObjects(plane, options)),
+    rendered(ClusterRoleBinding, {
+      metadata: { name: admins },
+      roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ kind: 'Group', apiGroup: rbacGroup, name: admins }],
+    }),
+    ...(isReplica ? konnectivityAddon(plane, options) : addonsOf(plane, options)),
+  ];
+}
+
+const nodeObjects = (plane: Plane, { server, authority }: WorkloadOptions): Rendered[] => [
   ...joinObjects({
     clusterName: plane.name,
     server,
@@ -34,12 +51,6 @@ export const workloadObjects = (plane: Plane, { server, konnectivity, authority 
     metadata: { namespace: 'kube-public', name: 'cluster-info' },
     data: { kubeconfig: clusterInfo(server, authority) },
   }),
-  rendered(ClusterRoleBinding, {
-    metadata: { name: admins },
-    roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: 'cluster-admin' },
-    subjects: [{ kind: 'Group', apiGroup: rbacGroup, name: admins }],
-  }),
-  ...addonsOf(plane, { server, konnectivity }),
 ];
 
 /** Kinds of objects that are deleted when the spec no longer contains them. The others have no effect without them. */
