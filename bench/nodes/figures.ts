@@ -14,14 +14,30 @@ export async function measuredOf(work: () => Promise<number>, cpuMs: () => numbe
   return { unitMs, cpuMs: cpuMs() - beforeMs };
 }
 
-/** Returns the shortest time and the least CPU time, each of any round: others had to share the machine. */
-export const best = (rounds: readonly Measured[]): Measured => ({
-  unitMs: Math.min(...rounds.map(({ unitMs }) => unitMs)),
-  cpuMs: Math.min(...rounds.map(({ cpuMs }) => cpuMs)),
+/** Rounds in which both servers did the work, one after the other. */
+export interface Compared {
+  readonly theirs: readonly Measured[];
+  readonly ours: readonly Measured[];
+}
+
+/** Returns the median of the times and of the CPU times. */
+export const medianOf = (rounds: readonly Measured[]): Measured => ({
+  unitMs: median(rounds.map(({ unitMs }) => unitMs)),
+  cpuMs: median(rounds.map(({ cpuMs }) => cpuMs)),
 });
 
-/** Returns how many times faster ours is. */
-export const ratio = (theirs: Measured, ours: Measured): number => theirs.unitMs / ours.unitMs;
+/**
+ * Returns how many times less ours needs: the median of the ratios of the rounds. Programs beside the benchmark slow the two works of a
+ * round alike, but not the rounds.
+ */
+export const ratio = ({ theirs, ours }: Compared, of: keyof Measured): number =>
+  median(theirs.map((one, round) => one[of] / ours[round]![of]));
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
 
 /** Returns the figure with its unit: a rate for a transfer, else a time. */
 export function unitOf(

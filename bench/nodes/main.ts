@@ -1,21 +1,23 @@
 /**
  * `npm run bench -- nodes`: streams between clients and a real kubelet, through Hangar and through the real kube-apiserver. Both servers
- * use the same kubelet and the same pods, in turns; the best of several rounds counts. `--quick` is a shorter run for development.
+ * use the same kubelet and the same pods, in turns; medians of several rounds count. `--quick` is a shorter run for development.
  */
 
 import { readCommandLine } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import type { Bar } from '../bars.ts';
-import { cpuMs } from '../server/processes.ts';
+import { threadsCpuMs } from '../server/processes.ts';
 import { table } from '../table.ts';
 import { SharedKubelet } from './cluster.ts';
 import type { Target } from './cluster.ts';
-import { best, measuredOf, ratio, unitOf } from './figures.ts';
-import type { Measured } from './figures.ts';
+import { measuredOf, medianOf, ratio, unitOf } from './figures.ts';
+import type { Compared, Measured } from './figures.ts';
 import { works } from './works.ts';
 import type { Sizes, Work } from './works.ts';
 
 const mebibyte = 1024 * 1024;
+/** Odd, so that a median is one of the rounds. */
+const roundsOf = (isQuick: boolean): number => (isQuick ? 3 : 11);
 
 export async function run(args: string[]): Promise<boolean> {
   const { values } = readCommandLine(args, {
@@ -28,21 +30,24 @@ export async function run(args: string[]): Promise<boolean> {
   });
   const sizes: Sizes = values.quick ? { bytes: 16 * mebibyte, rounds: 50 } : { bytes: 128 * mebibyte, rounds: 300 };
   await using kubelet = await SharedKubelet.start(sizes.bytes);
+  const rounds = roundsOf(values.quick === true);
   const bars: Bar[] = [];
   const rows: string[][] = [];
   for (const work of works.filter(({ name }) => name.includes(values.only ?? ''))) {
-    const [theirs, ours] = await measure(work, kubelet.targets, sizes, values.quick ? 2 : 5);
+    const compared = await measure(work, kubelet.targets, sizes, rounds);
+    const [theirs, ours] = [medianOf(compared.theirs), medianOf(compared.ours)];
     rows.push([
       work.name,
       ...[theirs, ours].map((one) => unitOf(work, one, sizes)),
-      ratio(theirs, ours).toFixed(2),
-      ...cpu(theirs, ours),
+      ratio(compared, 'unitMs').toFixed(2),
+      ...[theirs, ours].map(({ cpuMs }) => cpuMs.toFixed(0)),
+      ratio(compared, 'cpuMs').toFixed(2),
     ]);
-    bars.push({ what: work.name, measured: ratio(theirs, ours), bar: 1, must: 'at least' });
+    bars.push({ what: work.name, measured: ratio(compared, 'unitMs'), bar: 1, must: 'at least' });
     console.log(rows.at(-1)!.join('  '));
   }
   const header = [
-    `${sizes.bytes / mebibyte} MiB`,
+    `${sizes.bytes / mebibyte} MiB, ${rounds} rounds`,
     'kube',
     'hangar',
     'ratio',
@@ -54,31 +59,29 @@ export async function run(args: string[]): Promise<boolean> {
   return printBars(bars);
 }
 
-const cpu = (theirs: Measured, ours: Measured): string[] => [
-  theirs.cpuMs.toFixed(0),
-  ours.cpuMs.toFixed(0),
-  (theirs.cpuMs / Math.max(ours.cpuMs, tickMs)).toFixed(2),
-];
-
-/** Resolution of the CPU time. */
-const tickMs = 10;
-
-/** The servers take turns. The first round compiles code and opens connections, and does not count. */
+/**
+ * The servers take turns, and the first of a round is the second of the next one. A round before the others compiles code and opens
+ * connections, and does not count.
+ */
 async function measure(
   work: Work,
-  targets: readonly [Target, Target],
+  [kube, hangar]: readonly [Target, Target],
   sizes: Sizes,
   rounds: number,
-): Promise<[Measured, Measured]> {
-  const measured: [Measured[], Measured[]] = [[], []];
+): Promise<Compared> {
+  const measured = { theirs: [] as Measured[], ours: [] as Measured[] };
+  const sides = [
+    { target: kube, results: measured.theirs },
+    { target: hangar, results: measured.ours },
+  ];
   for (let round = 0; round <= rounds; round++) {
-    for (const [index, target] of targets.entries()) {
+    for (const { target, results } of round % 2 === 0 ? sides : sides.toReversed()) {
       const one = await measuredOf(
         () => work.run(target, sizes),
-        () => cpuMs(target.pids),
+        () => threadsCpuMs(target.pids),
       );
-      if (round > 0) measured[index]!.push(one);
+      if (round > 0) results.push(one);
     }
   }
-  return [best(measured[0]), best(measured[1])];
+  return measured;
 }
