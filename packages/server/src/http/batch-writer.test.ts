@@ -45,6 +45,53 @@ class Source {
   }
 }
 
+/** Always keeps up. */
+class FastTarget extends SlowTarget {
+  override write(bytes: Uint8Array): boolean {
+    super.write(bytes);
+    return true;
+  }
+}
+
+test('a short piece is written at once, and further pieces of its turn together', async () => {
+  const target = new FastTarget();
+  const writer = new BatchWriter(target, new Source());
+  for (const round of [1, 2, 3]) {
+    writer.append(Buffer.from('one'));
+    assert.deepEqual(target.lengths, Array<number>(round).fill(3));
+    await turn();
+  }
+  for (const text of ['a', 'bc', 'def']) writer.append(Buffer.from(text));
+  assert.deepEqual(target.lengths, [3, 3, 3, 1]);
+  await turn();
+  assert.deepEqual(target.lengths, [3, 3, 3, 1, 5]);
+});
+
+test('after a turn with several pieces, all pieces of the next turn are written together', async () => {
+  const target = new FastTarget();
+  const writer = new BatchWriter(target, new Source());
+  const append = async (count: number): Promise<void> => {
+    for (let piece = 0; piece < count; piece++) writer.append(Buffer.from('x'));
+    await turn();
+  };
+  await append(3);
+  await append(4);
+  assert.deepEqual(target.lengths, [1, 2, 4]);
+  await append(1);
+  writer.append(Buffer.from('x'));
+  assert.deepEqual(target.lengths, [1, 2, 4, 1, 1], 'a turn with one piece ends the rule');
+});
+
+test('a long piece waits for the end of its turn, and an empty one is not written', async () => {
+  const target = new FastTarget();
+  const writer = new BatchWriter(target, new Source());
+  writer.append(Buffer.alloc(0));
+  writer.append(Buffer.alloc(16 * kibibyte));
+  assert.deepEqual(target.lengths, []);
+  await turn();
+  assert.deepEqual(target.lengths, [16 * kibibyte]);
+});
+
 test('bytes are collected while the target has not drained', async () => {
   const target = new SlowTarget();
   const writer = new BatchWriter(target, new Source());
@@ -88,7 +135,7 @@ test('the bytes may be changed after they were appended', async () => {
     shared.fill('b');
     writer.append(shared);
     writer.flush();
-    assert.equal(Buffer.from(target.written[0]!).toString(), 'a'.repeat(length) + 'b'.repeat(length));
+    assert.equal(Buffer.concat(target.written).toString(), 'a'.repeat(length) + 'b'.repeat(length));
   }
 });
 

@@ -1,6 +1,7 @@
 /**
  * Writes bytes that arrive in one turn of the event loop together. A kubelet sends every line of a log as a separate piece, and TLS delivers
- * at most 16 KiB at once, while each write has a fixed cost.
+ * at most 16 KiB at once, while each write has a fixed cost. A short piece after a turn with at most one is written at once: it is a line of
+ * a person or its echo, and nothing follows with which it could be written.
  */
 
 /** The part of a sink that is used here. */
@@ -17,6 +18,8 @@ export interface BatchSource {
   resume(): unknown;
 }
 
+/** Longer pieces are never written at once. */
+const shortBytes = 1024;
 const batchBytesMax = 64 * 1024;
 /** Larger batches use another buffer. */
 const smallBytes = 4 * 1024;
@@ -41,6 +44,10 @@ export class BatchWriter {
   #written: ReusedBuffer[] = [];
   #unused: ReusedBuffer[] = [];
   #isScheduled = false;
+  /** Whether several pieces arrived in the last turn: the next ones wait for the end of their turn. */
+  #isBusy = false;
+  /** Pieces of this turn. */
+  #pieces = 0;
   /** The target has not drained yet. */
   #isWaiting = false;
   #isPaused = false;
@@ -52,8 +59,19 @@ export class BatchWriter {
     target.onDrain(() => this.#drained());
   }
 
-  /** Copies the bytes. They are written at the end of this turn, or when the target has drained. */
+  /** Copies the bytes. They are written at once, at the end of this turn, or when the target has drained. */
   append(bytes: Buffer, start = 0, end = bytes.length): void {
+    if (start === end) return;
+    this.#pieces++;
+    const isAlone = !this.#isBusy && !this.#isScheduled && !this.#isWaiting && end - start <= shortBytes;
+    if (isAlone) this.#write(Buffer.from(bytes.subarray(start, end)));
+    else this.#collect(bytes, start, end);
+    if (this.#isScheduled || this.#isWaiting) return;
+    this.#isScheduled = true;
+    setImmediate(this.#endTurn);
+  }
+
+  #collect(bytes: Buffer, start: number, end: number): void {
     for (let at = start; at < end;) {
       const batch = this.#batchFor(end - at);
       const copied = bytes.copy(batch, this.#length, at, end);
@@ -61,9 +79,6 @@ export class BatchWriter {
       this.#length += copied;
       if (this.#length === batchBytesMax) this.#full();
     }
-    if (this.#length === 0 || this.#isScheduled || this.#isWaiting) return;
-    this.#isScheduled = true;
-    setImmediate(this.#endTurn);
   }
 
   /** Writes the current batch, also if the target has not drained. */
@@ -78,6 +93,10 @@ export class BatchWriter {
     else if (this.#target.isFlushed && this.#written.length < buffersMax) {
       this.#written.push(new WeakRef(batch.buffer as ArrayBuffer));
     }
+    this.#write(bytes);
+  }
+
+  #write(bytes: Uint8Array): void {
     if (!this.#target.write(bytes)) this.#isWaiting = true;
   }
 
@@ -94,6 +113,8 @@ export class BatchWriter {
 
   readonly #endTurn = (): void => {
     this.#isScheduled = false;
+    this.#isBusy = this.#pieces > 1;
+    this.#pieces = 0;
     if (!this.#isWaiting) this.flush();
   };
 
