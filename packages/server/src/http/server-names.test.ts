@@ -194,3 +194,22 @@ test('a request that names several hosts is refused', async () => {
   socket.write(`GET / HTTP/1.1\r\nHost: ${tenant}\r\nhost: localhost\r\nConnection: close\r\n\r\n`);
   assert.match((await socket.toArray()).join(''), /^HTTP\/1.1 400 /);
 });
+
+test('AES-128 is chosen for clients that prefer AES-256, under every name', async () => {
+  await using port = await openPort(new Map([[tenant, named(tenant)]]));
+  const chosen = async (servername: string, ciphers?: string): Promise<string> => {
+    const options = { port: port.listener.port, host: '127.0.0.1', servername, ca: serving.certificate };
+    const socket = connect({ ...options, ...(ciphers ? { ciphers } : {}) });
+    try {
+      await once(socket, 'secureConnect');
+      return socket.getCipher().standardName;
+    } finally {
+      socket.destroy();
+    }
+  };
+  for (const name of [tenant, 'localhost']) {
+    assert.equal(await chosen(name, 'TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256'), 'TLS_AES_128_GCM_SHA256');
+    assert.equal(await chosen(name, 'TLS_AES_256_GCM_SHA384'), 'TLS_AES_256_GCM_SHA384');
+    assert.equal(await chosen(name), 'TLS_AES_128_GCM_SHA256');
+  }
+});
