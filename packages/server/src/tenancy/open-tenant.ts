@@ -31,6 +31,7 @@ import type { Replacements } from './backup/replacements.ts';
 import type { TenantBase } from './base/base.ts';
 import { baseOfTenant } from './base/of-tenant.ts';
 import { noBase } from './base/with-entries.ts';
+import type { TenantExternalUsers } from './external-users/external-users.ts';
 import { TenantHeld } from './hold/tenant-held.ts';
 import { baseRevisionOf, continuesView, decodeIdentity, fenceOf } from './identity.ts';
 import { tenantAuthentication } from './keys/authentication.ts';
@@ -77,6 +78,8 @@ export interface TenantWorld
   readonly kubeletAddressTypes?: readonly string[];
   /** Limits of the connections to nodes of all tenants. */
   readonly nodeTotals: NodeTotals;
+  /** Authenticates tokens of the issuers that tenants name. */
+  readonly externalUsers: TenantExternalUsers;
   /** Guard of the management plane; it authenticates platform administrators. */
   readonly rootGuard: () => Guard;
   /** Returns the URL of the control plane with this path. */
@@ -213,6 +216,7 @@ export async function openTenant(
         isFormerIssuer: (issuer) => isIssuerOf(path, issuer),
         certificates: verifiersOf(keys, clock).certificates,
         anonymous: anonymousAtTenant,
+        external: world.externalUsers.authenticator(path),
         clock,
       }),
       world.rootGuard(),

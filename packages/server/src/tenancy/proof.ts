@@ -1,7 +1,8 @@
 /**
  * Decides which clients may cause a tenant to be opened. Opening costs a hundred times as much as refusing a request, creates the tenant's
- * keys if it has none, and may close an idle tenant. So it requires a credential that the tenant issued, or a user that the management
- * plane authenticates as a member of system:masters. The check only reads from the store.
+ * keys if it has none, and may close an idle tenant. So it requires a credential that the tenant issued, a valid token of an issuer that
+ * the tenant names, or a user that the management plane authenticates as a member of system:masters. The check only reads from the store,
+ * and reads the keys of issuers.
  *
  * The proof only shows that the client is known. The tenant authenticates the credential afterwards.
  */
@@ -36,7 +37,7 @@ export interface Proven {
 const provingMaxMs = 10_000;
 const attemptsMax = 4;
 
-type ProofWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'clock' | 'rootGuard'>;
+type ProofWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'clock' | 'rootGuard' | 'externalUsers'>;
 
 /** Returns undefined if the client is unknown to the tenant. Never rejects: an error proves nothing. */
 export async function proofOf(world: ProofWorld, path: string, request: ServerRequest): Promise<Proven | undefined> {
@@ -72,6 +73,11 @@ async function ownProof(world: ProofWorld, path: string, request: ServerRequest)
       if (now?.modRevision === identity.modRevision) break;
       identity = now;
     }
+  }
+  const external = token === undefined ? undefined : await world.externalUsers.userOf(path, token);
+  if (external) {
+    const { entry: identity } = await world.store.get(identityKey(prefix));
+    return identity && { identity, user: external };
   }
   const bootstrap = token === undefined ? undefined : bootstrapSecretOf(token);
   if (bootstrap === undefined) return undefined;

@@ -15,6 +15,7 @@ import { splitTarget } from '../request/query.ts';
 import { noSuchResource } from '../resources/unknown.ts';
 import type { Replacements } from './backup/replacements.ts';
 import type { TenantBase } from './base/base.ts';
+import { TenantExternalUsers } from './external-users/external-users.ts';
 import { isForOwnHost, tenantHost, tenantOfHost } from './host.ts';
 import { runAttempt } from './hold/attempt.ts';
 import type { Attempt } from './hold/attempt.ts';
@@ -55,7 +56,15 @@ const lazily = lazy(() => require('./lazily.ts') as typeof Lazily);
 
 export interface TenancyOptions extends Omit<
   TenantWorld,
-  'base' | 'usage' | 'tenantMetrics' | 'requestMetrics' | 'serverId' | 'hasNodes' | 'nodeTotals' | 'replacements'
+  | 'base'
+  | 'usage'
+  | 'tenantMetrics'
+  | 'requestMetrics'
+  | 'serverId'
+  | 'hasNodes'
+  | 'nodeTotals'
+  | 'replacements'
+  | 'externalUsers'
 > {
   /** The management plane, which holds the Tenant objects. */
   readonly root: ControlPlane;
@@ -106,6 +115,7 @@ export class Tenancy {
   /** In lower case. */
   readonly #ownHosts: () => ReadonlySet<string>;
   readonly #strangersPaceMs: number;
+  readonly #externalUsers: TenantExternalUsers;
   readonly #held: HeldRequests;
   readonly #closed = new AbortController();
   readonly #replacements: () => Replacements;
@@ -136,8 +146,10 @@ export class Tenancy {
     );
     const serverId = uuid(world.random);
     const hasNodes = (path: string): boolean => this.tenants.find(path)?.port !== undefined;
+    this.#externalUsers = new TenantExternalUsers({ ...world, find: (path) => this.tenants.find(path) });
     this.#world = {
       ...world,
+      externalUsers: this.#externalUsers,
       base,
       usage: this.#usage,
       tenantMetrics: this.#metrics,
@@ -165,6 +177,7 @@ export class Tenancy {
       ...world,
       onChange: (before, now) => {
         this.open.changed(before, now);
+        this.#externalUsers.changed(before.path);
         this.#held.changed(before.path);
         this.quarantines.changed(before, now);
         if (now?.uid === before.uid) return;
@@ -236,6 +249,7 @@ export class Tenancy {
     this.quarantines.close();
     this.tenants.close();
     this.open.close();
+    this.#externalUsers.close();
     await this.#usage.close();
   }
 

@@ -65,6 +65,12 @@ export interface TenantServing {
   readonly heldAt?: string;
 }
 
+/** Users of the control plane that it does not know itself. */
+export interface TenantAuthentication {
+  /** Field `jwt` of an AuthenticationConfiguration. */
+  readonly jwt?: readonly object[];
+}
+
 export interface TenantSpec {
   /** Additional host names of the tenant; lower case. */
   readonly hosts?: readonly string[];
@@ -73,6 +79,8 @@ export interface TenantSpec {
   readonly quota?: TenantQuota;
   /** Absent: nodes cannot join. */
   readonly nodes?: TenantNodes;
+  /** Absent: certificates and tokens of the control plane only. */
+  readonly authentication?: TenantAuthentication;
 }
 
 export interface Tenant {

@@ -40,7 +40,17 @@ export interface Rule {
 }
 
 /** Describes an invalid configuration. */
-export class AuthenticationConfigurationError extends Error {}
+export class AuthenticationConfigurationError extends Error {
+  /** Path of the invalid field; empty: the document itself. */
+  readonly field: string;
+  readonly rule: string;
+
+  constructor(field: string, rule: string) {
+    super(field === '' ? rule : `${field}: ${rule}`);
+    this.field = field;
+    this.rule = rule;
+  }
+}
 
 const versions = new Set(['v1', 'v1beta1', 'v1alpha1'].map((version) => `apiserver.config.k8s.io/${version}`));
 const issuersMax = 64;
@@ -56,15 +66,29 @@ export function readAuthenticationConfiguration(text: string, taken: readonly st
   if (!versions.has(String(apiVersion)) || kind !== 'AuthenticationConfiguration') {
     throw fault('', 'must be an AuthenticationConfiguration of apiserver.config.k8s.io/v1');
   }
-  const issuers = listAt(jwt, 'jwt').map((one, place) => issuerAt(one, `jwt[${place}]`));
-  if (issuers.length > issuersMax) throw fault('jwt', `must have no more than ${issuersMax} elements`);
+  const issuers = readIssuers(jwt, { at: 'jwt', issuersMax, isTaken: (url) => taken.includes(url) });
+  return { issuers, anonymous: anonymous === undefined ? undefined : anonymousAt(anonymous) };
+}
+
+export interface IssuerRules {
+  /** Path of the field with the list, for errors. */
+  readonly at: string;
+  readonly issuersMax: number;
+  /** Reports whether the URL is an issuer of tokens of the server itself. */
+  readonly isTaken: (url: string) => boolean;
+}
+
+/** Parses the field `jwt` of an AuthenticationConfiguration. Throws AuthenticationConfigurationError. */
+export function readIssuers(jwt: unknown, { at, issuersMax: max, isTaken }: IssuerRules): IssuerConfiguration[] {
+  const all = listAt(jwt, at);
+  if (all.length > max) throw fault(at, `must have no more than ${max} elements`);
+  const issuers = all.map((one, place) => issuerAt(one, `${at}[${place}]`));
   for (const [place, { url }] of issuers.entries()) {
     const isTwice = issuers.findIndex((one) => one.url === url) < place;
-    if (isTwice) throw fault(`jwt[${place}].issuer.url`, `${url} is a duplicate`);
-    if (taken.includes(url))
-      throw fault(`jwt[${place}].issuer.url`, `${url} is the issuer of this server's own tokens`);
+    if (isTwice) throw fault(`${at}[${place}].issuer.url`, `${url} is a duplicate`);
+    if (isTaken(url)) throw fault(`${at}[${place}].issuer.url`, `${url} is the issuer of this server's own tokens`);
   }
-  return { issuers, anonymous: anonymous === undefined ? undefined : anonymousAt(anonymous) };
+  return issuers;
 }
 
 /** Lacks `egressSelectorType` of kube-apiserver: there is only one egress path here. */
@@ -250,4 +274,4 @@ function listAt(value: unknown, at: string): unknown[] {
 }
 
 const fault = (at: string, rule: string): AuthenticationConfigurationError =>
-  new AuthenticationConfigurationError(at === '' ? rule : `${at}: ${rule}`);
+  new AuthenticationConfigurationError(at, rule);

@@ -1,4 +1,4 @@
-/** Authentication of a tenant: client certificates, service account tokens and bootstrap tokens of this tenant only. */
+/** Authentication of a tenant: client certificates, service account tokens, bootstrap tokens and external users of this tenant only. */
 
 import type { Clock } from '@hangar/core';
 import { BootstrapTokenAuthenticator } from '../../auth/bootstrap-tokens/bootstrap-tokens.ts';
@@ -6,6 +6,7 @@ import { ServiceAccountAuthenticator } from '../../auth/service-accounts/authent
 import { signingKeyOf, verificationKeysOf } from '../../auth/service-accounts/keys.ts';
 import { LegacyTokenAuthenticator } from '../../auth/service-accounts/legacy.ts';
 import { ServiceAccounts } from '../../auth/service-accounts/service-accounts.ts';
+import type { TokenAuthenticator } from '../../auth/tokens.ts';
 import type { ControlPlane } from '../../control-plane.ts';
 import type { ApiServerOptions } from '../../server.ts';
 import { TenantCertificateAuthenticator } from './certificate-authenticator.ts';
@@ -24,6 +25,8 @@ export interface TenantAuthenticationOptions extends Pick<ApiServerOptions, 'ano
   readonly certificates?: TenantCertificateAuthenticator;
   /** Audiences of the API; absent: the issuers. */
   readonly audiences?: readonly string[];
+  /** Authenticates tokens of other issuers. */
+  readonly external?: TokenAuthenticator;
   readonly clock: Clock;
 }
 
@@ -36,6 +39,7 @@ export function tenantAuthentication({
   certificates,
   audiences,
   anonymous,
+  external,
   clock,
 }: TenantAuthenticationOptions): Pick<ApiServerOptions, 'authenticators' | 'serviceAccounts' | 'anonymous'> {
   const serviceAccounts = new ServiceAccounts({
@@ -58,6 +62,7 @@ export function tenantAuthentication({
       new LegacyTokenAuthenticator(plane, serviceAccounts),
       new ServiceAccountAuthenticator(plane, serviceAccounts),
       new BootstrapTokenAuthenticator(plane),
+      ...(external ? [external] : []),
     ],
     serviceAccounts,
     ...(anonymous ? { anonymous } : {}),

@@ -2,6 +2,7 @@
 
 import { declareKind } from '../../library/kind.ts';
 import type { Kind } from '../../library/kind.ts';
+import { issuersMax } from '../external-users/limits.ts';
 import { rootPath } from '../layout.ts';
 import { tenantGroup, tenantsName, tenantVersion } from '../tenant.ts';
 
@@ -55,6 +56,22 @@ const nodes = {
   },
 } as const;
 
+const authentication = {
+  type: 'object',
+  description:
+    'External users of the control plane. Absent: the control plane accepts only its own certificates and tokens.',
+  properties: {
+    jwt: {
+      type: 'array',
+      description:
+        'Issuers of JSON Web Tokens: the field jwt of an AuthenticationConfiguration of apiserver.config.k8s.io/v1, with issuer, claimValidationRules, claimMappings and userValidationRules. A change takes effect immediately. The server reads the keys of an issuer within its policy for outgoing connections of tenants.',
+      maxItems: issuersMax,
+      'x-kubernetes-list-type': 'atomic',
+      items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    },
+  },
+} as const;
+
 const spec = {
   type: 'object',
   properties: {
@@ -79,6 +96,7 @@ const spec = {
     },
     quota,
     nodes,
+    authentication,
   },
 } as const;
 

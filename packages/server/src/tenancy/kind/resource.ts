@@ -10,6 +10,7 @@ import type { ServedDefinition } from '../../resources/catalogue.ts';
 import { CustomServedResource } from '../../resources/custom.ts';
 import { refusedKind } from '../../resources/resource.ts';
 import type { Resource } from '../../resources/resource.ts';
+import { authenticationProblem } from '../external-users/configuration.ts';
 import type { TenantSpec } from '../tenant.ts';
 import { tenantKind } from './definition.ts';
 
@@ -49,11 +50,13 @@ class TenantResource extends CustomServedResource {
 
   complete(_plane: ControlPlane, object: KubeObject): void {
     const { name = '' } = object.metadata;
-    const { hosts = [] } = object['spec'] as TenantSpec;
+    const { hosts = [], authentication } = object['spec'] as TenantSpec;
     const errors = hosts.flatMap((host, at) => {
       const problem = this.#options.hostProblem(name, host);
       return problem === undefined ? [] : [invalid(`spec.hosts[${at}]`, host, problem)];
     });
+    const problem = authentication && authenticationProblem(name, authentication);
+    if (problem) errors.push(problem);
     if (errors.length > 0) throw invalidObject(refusedKind(this), name, errors);
     object['status'] = { ...(object['status'] as object), url: this.#options.url(name) };
   }

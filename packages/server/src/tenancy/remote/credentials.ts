@@ -5,6 +5,7 @@
  *     platform administrator               the user, as front proxy; credentials of the platform never leave it
  *     service account token                the token: only that API server has the objects that the token depends on
  *     bootstrap token                      the token
+ *     token of an external issuer          the token: that API server has the same issuers
  *     none, for a public document          none
  */
 
@@ -42,6 +43,8 @@ export interface RemoteCredentialsOptions {
   readonly path: string;
   readonly keys: TenantKeys;
   readonly rootGuard: Guard;
+  /** Authenticates tokens of external issuers. */
+  readonly external: TokenAuthenticator;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -50,11 +53,11 @@ export class RemoteCredentials {
   readonly #verifiers: TenantVerifiers;
   readonly #guard: Guard;
 
-  constructor({ path, keys, rootGuard, clock, random }: RemoteCredentialsOptions) {
+  constructor({ path, keys, rootGuard, external, clock, random }: RemoteCredentialsOptions) {
     this.#verifiers = verifiersOf(keys, clock);
     const { certificates } = this.#verifiers;
     this.#guard = new Guard({
-      authenticators: [certificates, platformCertificates(rootGuard), ownTokens(path, this.#verifiers)],
+      authenticators: [certificates, platformCertificates(rootGuard), ownTokens(path, this.#verifiers), external],
       visitors: [platformTokens(rootGuard)],
       authorizers: [],
       clock,

@@ -88,7 +88,14 @@ export function openRemoteTenant(options: RemoteTenantOptions): ServedTenant {
     account,
     fairness,
     metrics: counted.metrics,
-    credentials: new RemoteCredentials({ path, keys, rootGuard: world.rootGuard(), clock, random }),
+    credentials: new RemoteCredentials({
+      path,
+      keys,
+      rootGuard: world.rootGuard(),
+      external: world.externalUsers.authenticator(path),
+      clock,
+      random,
+    }),
   });
   return {
     keys,
