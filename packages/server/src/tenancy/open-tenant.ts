@@ -289,12 +289,14 @@ interface ViewOptions {
 async function viewOf(world: TenantWorld, { path, prefix, entry, keys, link }: ViewOptions): Promise<Store> {
   const { store, storePrefix, clock } = world;
   const identity = decodeIdentity(entry.value);
-  const fence = fenceOf(entry);
+  const own = fenceOf(entry);
+  const isResumable = (value: Uint8Array): boolean => continuesView(own, identity.seed, decodeIdentity(value));
+  const fence = { ...own, isResumable };
   const base = identity.isMaterialised ? noBase : await baseOfTenant(world, { path, identity, keys });
   const view = layeredStore({ store, prefix, base, baseRevision: baseRevisionOf(entry), fence });
   const continues = async (): Promise<boolean> => {
     const { entry: now } = await store.get(entry.key);
-    return now !== undefined && continuesView(fence, identity.seed, decodeIdentity(now.value));
+    return now !== undefined && isResumable(now.value);
   };
   return new QuotaStore({
     view: new FencedStore(view, { onFenced: () => link.onFenced(), continues }),

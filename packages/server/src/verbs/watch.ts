@@ -153,7 +153,7 @@ class WatchStream {
       await this.#sendInitial(output);
       for (let batch = await watch.next(); batch; batch = await watch.next()) {
         this.#slicer.restart();
-        if (batch.events.length === 0) output.write(this.#bookmark(batch.revision));
+        if (batch.events.length === 0 && this.#options.allowsBookmarks) output.write(this.#bookmark(batch.revision));
         for (const event of batch.events) {
           const frame = this.#frame(event, batch.revision);
           if (frame) output.write(frame);

@@ -235,4 +235,34 @@ describe('a view whose fence was rewritten for the same tenant', () => {
     await assert.rejects(watch.next(), { code: 'Fenced' });
     await assert.rejects(view.get(`${prefix}configmaps/b`), { code: 'Fenced' });
   });
+
+  test('ends its watches with a mark at the revision from which they can resume', async () => {
+    const { store, revision } = await fenced();
+    const isResumable = (value: Uint8Array): boolean => Buffer.from(value).toString() === 'held';
+    const view = layeredStore({
+      store,
+      prefix,
+      base,
+      baseRevision: revision,
+      fence: { key: fenceKey, revision, isResumable },
+    });
+    const live = view.watch({ prefix: `${prefix}configmaps/` });
+    await view.commit([put('configmaps/a')]);
+    await live.next();
+    const behind = view.watch({ prefix: `${prefix}configmaps/`, fromRevision: revision });
+    const { revision: held } = await store.commit([{ type: 'put', key: fenceKey, value: bytes('held') }]);
+    assert.deepEqual(await live.next(), { revision: held, events: [] });
+    assert.deepEqual(keysOf(await behind.next()), ['configmaps/a']);
+    assert.deepEqual(await behind.next(), { revision: held, events: [] });
+    for (const watch of [live, behind]) await assert.rejects(watch.next(), { code: 'Fenced' });
+  });
+
+  test('ends its watches without a mark if the tenant is another one', async () => {
+    const { store, revision } = await fenced();
+    const fence = { key: fenceKey, revision, isResumable: () => false };
+    const view = layeredStore({ store, prefix, base, baseRevision: revision, fence });
+    const watch = view.watch({ prefix: `${prefix}configmaps/` });
+    await store.commit([{ type: 'put', key: fenceKey, value: bytes('another tenant') }]);
+    await assert.rejects(watch.next(), { code: 'Fenced' });
+  });
 });

@@ -20,6 +20,11 @@ export interface Fence {
   readonly resumesFrom?: Revision | undefined;
   /** Reports whether reads and watches stay valid with a later value of the key; commits never do. Absent: they do not. */
   readonly continues?: ((value: Uint8Array) => boolean) | undefined;
+  /**
+   * Reports whether a later view with this value of the key shows the same content and history. A watch that ends with that value delivers a
+   * mark at its revision first, so that its reader resumes from there. Absent: it does not.
+   */
+  readonly isResumable?: ((value: Uint8Array) => boolean) | undefined;
 }
 
 const sinceOf = ({ since, revision }: Fence): Revision => since ?? revision;
@@ -58,17 +63,23 @@ export function insistOnFence(fence: Fence, entry: Entry | undefined): void {
   throw fenced(fence);
 }
 
-/** Reason why a watch ends with an event: its tenant was deleted (`isLast`), or the event belongs to another tenant. */
+/** Reason why a watch ends with an event. */
 export interface Fall {
   readonly error: StoreError;
+  /** Events of the same revision are delivered before the end: the tenant was deleted. Otherwise they belong to another tenant. */
   readonly isLast: boolean;
+  /** A mark at the revision is delivered before the end. See `Fence.isResumable`. */
+  readonly isMarked: boolean;
 }
 
 export function fallOf(fence: Fence, event: StoreEvent): Fall | undefined {
-  if (event.type === 'delete') return event.key === fence.key ? { error: fenced(fence), isLast: true } : undefined;
+  if (event.type === 'delete') {
+    return event.key === fence.key ? { error: fenced(fence), isLast: true, isMarked: false } : undefined;
+  }
   const { key, modRevision, value } = event.entry;
   const ends = key === fence.key && modRevision > fence.revision && !fence.continues?.(value);
-  return ends ? { error: fenced(fence), isLast: false } : undefined;
+  if (!ends) return undefined;
+  return { error: fenced(fence), isLast: false, isMarked: fence.isResumable?.(value) ?? false };
 }
 
 const fenced = ({ key }: Fence): StoreError =>

@@ -148,6 +148,7 @@ export class LayeredWatch implements Watch, FeedMember {
       const fall = this.#view.events(this.#previous).fallOf(batch.events);
       // Events of the deletion of the view's tenant are delivered; events of another tenant are not.
       if (!fall || fall.isLast) this.#take(batch);
+      if (fall?.isMarked) this.#queue.push({ revision: batch.revision, events: [] });
       if (fall) this.#end({ error: fall.error });
       else this.#joinWhenCaughtUp(source, batch);
     } catch (error) {

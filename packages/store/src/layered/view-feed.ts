@@ -103,15 +103,26 @@ export class ViewFeed {
         const fall = events.fallOf(batch.events);
         // Events of the deletion of the view's tenant are delivered; events of another tenant are not.
         if (!fall || fall.isLast) this.#deliver(batch);
+        if (fall?.isMarked) this.#markAll(batch.revision);
         if (fall) throw fall.error;
       }
       if (this.#groups.size > 0) throw closed(); // closed by the source
     } catch (error) {
-      const members = [...this.#groups.values()].flatMap((byPrefix) => [...byPrefix.values()]);
+      const members = this.#members();
       this.#groups.clear();
       this.#end();
-      for (const group of members) for (const member of group) member.ended(error as Error);
+      for (const member of members) member.ended(error as Error);
     }
+  }
+
+  #members(): FeedMember[] {
+    return [...this.#groups.values()].flatMap((byPrefix) => [...byPrefix.values()].flatMap((group) => [...group]));
+  }
+
+  /** Offers a mark to all members, also to those that did not ask for one. */
+  #markAll(revision: Revision): void {
+    this.#revision = revision;
+    for (const member of this.#members()) member.offer({ revision, events: [] });
   }
 
   #end(): void {

@@ -64,6 +64,31 @@ describe('a tenant that a migration holds', () => {
     resumed.close();
   });
 
+  test('sends a bookmark with the revision of the hold to the watches that it ends', async () => {
+    await using server = await TenancyServer.open();
+    await server.make('demo');
+    const first = await server.expect(201, 'POST', `${path}${configMaps}`, { body: configMap('a') });
+    const query = `watch=true&resourceVersion=${first.metadata.resourceVersion}`;
+    const idle = await server.watch(`${path}${configMaps}?${query}&allowWatchBookmarks=true`);
+    const plain = await server.watch(`${path}${configMaps}?${query}`);
+    await server.make('other');
+    await hold(server);
+    await Promise.all([idle.ended(), plain.ended()]);
+    const { status } = await server.expect(200, 'GET', `${tenants}/demo/replica?state=true`);
+    const events = await idle.events(1);
+    assert.deepEqual(
+      events.map(({ type, object }) => [type, object.kind, object.metadata]),
+      [['BOOKMARK', 'ConfigMap', { resourceVersion: String(status.heldAt) }]],
+    );
+    assert.equal(idle.sink.chunks.length, 1);
+    assert.equal(plain.sink.chunks.length, 0);
+    await release(server);
+    const resumed = await server.watch(`${path}${configMaps}?watch=true&resourceVersion=${status.heldAt}`);
+    await server.expect(201, 'POST', `${path}${configMaps}`, { body: configMap('b') });
+    assert.deepEqual(await resumed.told(1), ['ADDED b']);
+    resumed.close();
+  });
+
   test('is held by one migration at a time, and every call can be repeated', async () => {
     await using server = await TenancyServer.open();
     await server.make('demo');
