@@ -6,7 +6,7 @@ import { runFiles } from './testing/pool.ts';
 import { printDetails, printFile, printSummary } from './testing/report.ts';
 import type { FileResult } from './testing/result.ts';
 import { readDependencies, selectAffected } from './testing/select-affected.ts';
-import { filesOf, groupOf, mayShareProcess, shuffled, suites } from './testing/suites.ts';
+import { filesOf, inStartOrder, limitsOf, mayShareProcess, shuffled, suites } from './testing/suites.ts';
 import type { Suite } from './testing/suites.ts';
 import { killAll } from './testing/test-process.ts';
 
@@ -56,7 +56,7 @@ async function main([name = '', ...args]: string[]): Promise<number> {
   if (options.shuffle !== undefined) {
     console.log(`order: --shuffle=${options.shuffle}`);
     files = shuffled(files, options.shuffle);
-  }
+  } else files = [...inStartOrder(suite, files)];
   if (options.list) {
     for (const file of files) console.log(file);
     return 0;
@@ -95,7 +95,7 @@ async function run(name: string, suite: Suite, files: readonly string[]): Promis
       limits,
       concurrency,
       mayShare,
-      exclusiveGroup: (file) => groupOf(suite, file),
+      ...limitsOf(suite),
       onResult: printFile,
       onOutput: suite.printsOutput ? (text) => process.stdout.write(text.replace(/^(?=.)/gm, '  ')) : undefined,
     });

@@ -139,7 +139,7 @@ describe('files in one process', () => {
 });
 
 describe('exclusive files', () => {
-  test('run one at a time of each group and first, and another file runs beside them', async (t) => {
+  test('run one at a time of each group, and another file runs beside them', async (t) => {
     const running = await mkdtemp(join(tmpdir(), 'hangar-test-runner-'));
     t.after(() => rm(running, { recursive: true }));
     const exclusive = (group: string) => `

@@ -3,20 +3,20 @@
 import { TestProcess } from './test-process.ts';
 import type { TestProcessOptions } from './test-process.ts';
 import type { Failure, FileResult } from './result.ts';
+import { WaitingFiles } from './waiting-files.ts';
+import type { WaitingFilesOptions } from './waiting-files.ts';
 
-export interface PoolOptions extends Omit<TestProcessOptions, 'onLateFailure'> {
-  /** Number of files that run at the same time. */
+export interface PoolOptions extends Omit<TestProcessOptions, 'onLateFailure'>, WaitingFilesOptions {
+  /** Largest number of files that run at the same time. */
   readonly concurrency: number;
   /** Returns true for a file that may share its process with other files. */
   readonly mayShare: (file: string) => boolean;
-  /** Returns the group of a file of which only one file runs at a time. Undefined: the file belongs to no group. */
-  readonly exclusiveGroup?: (file: string) => number | undefined;
   readonly onResult: (result: FileResult) => void;
 }
 
-/** Returns one result for each file, in the order in which the files finished. */
+/** Starts the files in their order, as far as the limits allow. Returns one result for each file, in the order in which they finished. */
 export async function runFiles(files: readonly string[], options: PoolOptions): Promise<FileResult[]> {
-  const waiting = new WaitingFiles(files, options.exclusiveGroup);
+  const waiting = new WaitingFiles(files, options);
   const results: FileResult[] = [];
   const late: { file: string; failure: Failure }[] = [];
   const start = () => new TestProcess({ ...options, onLateFailure: (file, failure) => late.push({ file, failure }) });
@@ -24,7 +24,7 @@ export async function runFiles(files: readonly string[], options: PoolOptions): 
   const slot = async (): Promise<void> => {
     let shared: TestProcess | undefined;
     for (;;) {
-      const file = waiting.take();
+      const file = await waiting.next();
       if (file === undefined) break;
       const isShared = options.mayShare(file);
       const one = isShared ? (shared ??= start()) : start();
@@ -47,35 +47,4 @@ export async function runFiles(files: readonly string[], options: PoolOptions): 
     const more = late.filter(({ file }) => file === result.file).map(({ failure }) => failure);
     return more.length === 0 ? result : { ...result, failures: [...result.failures, ...more] };
   });
-}
-
-/** Files that wait for a slot. Those of groups come first, so that other files run beside each of them. */
-class WaitingFiles {
-  readonly #groupOf: NonNullable<PoolOptions['exclusiveGroup']>;
-  readonly #files: string[];
-  readonly #running = new Set<number>();
-
-  constructor(files: readonly string[], groupOf: PoolOptions['exclusiveGroup'] = () => undefined) {
-    this.#groupOf = groupOf;
-    const isGrouped = (file: string): boolean => groupOf(file) !== undefined;
-    this.#files = [...files.filter(isGrouped), ...files.filter((file) => !isGrouped(file))];
-  }
-
-  /** Undefined: the remaining files belong to groups of running files, whose slots take them. */
-  take(): string | undefined {
-    const at = this.#files.findIndex((file) => {
-      const group = this.#groupOf(file);
-      return group === undefined || !this.#running.has(group);
-    });
-    if (at === -1) return undefined;
-    const [file] = this.#files.splice(at, 1);
-    const group = this.#groupOf(file!);
-    if (group !== undefined) this.#running.add(group);
-    return file;
-  }
-
-  finished(file: string): void {
-    const group = this.#groupOf(file);
-    if (group !== undefined) this.#running.delete(group);
-  }
 }

@@ -3,12 +3,19 @@
 import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { seededRandom } from '@hangar/core';
+import { expectedTime } from './expected-times.ts';
+import type { ExpectedTime } from './expected-times.ts';
 import type { Limits } from './test-process.ts';
+import { longestFirst } from './waiting-files.ts';
+import type { WaitingFilesOptions } from './waiting-files.ts';
 
 export interface Suite {
   readonly pattern: string;
   readonly limits: Limits;
+  /** Largest number of files that run at the same time. */
   readonly concurrency: number;
+  /** If present, long files start first, and the files that run at the same time use no more than all cores. */
+  readonly expected: ((file: string) => ExpectedTime) | undefined;
   /** Whether test files share processes. */
   readonly sharesProcesses: boolean;
   /** Matches files that run last, one after the other, while no other file runs. */
@@ -24,18 +31,20 @@ export const suites: Readonly<Record<string, Suite>> = {
     pattern: '*.test.ts',
     limits: { fileMs: 5 * 60_000, silenceMs: 2 * 60_000 },
     concurrency: availableParallelism() + 2,
+    expected: undefined,
     sharesProcesses: true,
     alone: undefined,
     exclusive: [],
     printsOutput: false,
   },
   // Real programs compete for the machine. Files that measure short times with many programs run alone. Files that depend on the time
-  // limits of Kubernetes mostly wait: one of each group runs beside another file, which uses the CPU time that remains. All
+  // limits of Kubernetes mostly wait: one of each group runs beside other files, which use the CPU time that remains. All
   // nodes with network namespaces are in one group, and all other hosted control planes in the other one.
   real: {
     pattern: '*.real.ts',
     limits: { fileMs: 20 * 60_000, silenceMs: 5 * 60_000 },
-    concurrency: availableParallelism() + 1,
+    concurrency: availableParallelism() + 3,
+    expected: expectedTime,
     sharesProcesses: false,
     alone: /leader-election\.real|tests\/controller-manager\/replicas/,
     exclusive: [
@@ -53,8 +62,29 @@ export function filesOf(suite: Suite, root: string): string[] {
   return files.filter((file) => !file.includes('node_modules')).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
+/** Returns the limits for files that run at the same time. */
+export function limitsOf(suite: Suite): WaitingFilesOptions {
+  const { expected } = suite;
+  const load = (file: string): number => {
+    const { durationMs, cpuMs } = expected!(file);
+    return cpuMs / durationMs;
+  };
+  return {
+    exclusiveGroup: (file) => groupOf(suite, file),
+    ...(expected && { load, loadMax: availableParallelism() }),
+  };
+}
+
+/** Returns the files in the order in which they start. */
+export function inStartOrder(suite: Suite, files: readonly string[]): readonly string[] {
+  const { expected } = suite;
+  if (!expected) return files;
+  const exclusiveGroup = (file: string): number | undefined => groupOf(suite, file);
+  return longestFirst(files, { durationMs: (file) => expected(file).durationMs, exclusiveGroup });
+}
+
 /** Returns the index of the exclusive group of a file. */
-export function groupOf({ exclusive }: Suite, file: string): number | undefined {
+function groupOf({ exclusive }: Suite, file: string): number | undefined {
   const at = exclusive.findIndex((group) => group.test(file));
   return at === -1 ? undefined : at;
 }
