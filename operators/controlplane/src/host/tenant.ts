@@ -11,6 +11,8 @@ export interface TenantSpec {
   quota?: object;
   /** Absent: nodes cannot join. */
   nodes?: { enabled?: boolean; networks?: string[] };
+  /** Field `jwt` of an AuthenticationConfiguration. Absent: no external users. */
+  authentication?: { jwt?: object[] };
 }
 
 export interface TenantObject extends ApiObject {

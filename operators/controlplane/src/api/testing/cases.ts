@@ -34,6 +34,11 @@ const unchanged = 'the cluster path is immutable';
 const long = 'x'.repeat(64);
 const typed = { kind: 'Thing', name: 'a' };
 
+const issuer = (changes: object = {}, username: object = { claim: 'sub', prefix: '' }): object => ({
+  issuer: { url: 'https://a.example', audiences: ['a'], ...changes },
+  claimMappings: { username },
+});
+
 const controlPlanes: readonly Case[] = [
   planes('nothing but a name', [{}]),
   planes('the example of the design document', [
@@ -115,6 +120,18 @@ const controlPlanes: readonly Case[] = [
     { spec: { virtual: { nodes: { networks: ['10.0.0.0/33'] } } }, refused: 'must be a network in CIDR notation' },
     { spec: { virtual: { nodes: { networks: ['10.0.0.0/8', '10.0.0.0/8'] } } }, refused: 'Duplicate value' },
     { spec: { virtual: { nodes: { enabled: 'yes' } } }, refused: 'spec.virtual.nodes.enabled' },
+  ]),
+  planes('external users', [
+    { spec: { authentication: { jwt: [issuer()] } } },
+    { spec: { authentication: { jwt: [] } } },
+    { spec: { authentication: { jwt: [issuer({ url: 'http://a.example' })] } }, refused: 'issuer.url' },
+    { spec: { authentication: { jwt: [issuer({ audiences: [] })] } }, refused: 'issuer.audiences' },
+    { spec: { authentication: { jwt: [issuer({ audiences: ['a', 'b'] })] } }, refused: 'must be MatchAny' },
+    { spec: { authentication: { jwt: [issuer({ audiences: ['a', 'b'], audienceMatchPolicy: 'MatchAny' })] } } },
+    { spec: { authentication: { jwt: [issuer(), issuer()] } }, refused: 'must be unique' },
+    { spec: { authentication: { jwt: [issuer({}, { claim: 'sub' })] } }, refused: 'prefix is required with claim' },
+    { spec: { authentication: { jwt: [issuer({}, {})] } }, refused: 'exactly one of claim and expression' },
+    { spec: { authentication: { jwt: [issuer({}, { expression: 'claims.sub' })] } } },
   ]),
   planes('a policy of deletion that there is not', [{ spec: { deletionPolicy: 'Delete' }, refused: 'deletionPolicy' }]),
   planes('a status', [

@@ -1,6 +1,6 @@
 /**
  * Step 6: the Tenant on the host: claimed by creating it with this control plane's uid, then kept up to date. Writes the deletion policy,
- * our host names and the settings for nodes; leaves quota, suspension and the host names of others as they are.
+ * our host names, the settings for nodes and the external users; leaves quota, suspension and the host names of others as they are.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -10,6 +10,7 @@ import { isBeingDeleted } from '@hangar/runtime';
 import type { DeletionPolicy } from '../../api/index.ts';
 import { Tenant } from '../../host/index.ts';
 import type { TenantObject } from '../../host/index.ts';
+import { authenticationOf } from '../authentication.ts';
 import {
   adoptByAnnotation,
   claimAnnotations,
@@ -51,13 +52,19 @@ export async function tenant(pass: Pass): Promise<Verdict | undefined> {
   } catch (error) {
     // The server's message names the field and the reason.
     if (!hasCode(error, 'Invalid')) throw error;
-    const reason = error.message.includes('spec.nodes') ? 'NodesRejected' : 'HostnameRejected';
     return {
-      ...programming(reason, `the host rejected Tenant "${path}": ${error.message}`),
+      ...programming(rejectionOf(error.message), `the host rejected Tenant "${path}": ${error.message}`),
       lookAgainMs: rejectedLookMs,
     };
   }
 }
+
+const rejectionOf = (message: string): string =>
+  message.includes('spec.authentication')
+    ? 'AuthenticationRejected'
+    : message.includes('spec.nodes')
+      ? 'NodesRejected'
+      : 'HostnameRejected';
 
 const nodesReachable = 'NodesReachable';
 
@@ -90,10 +97,12 @@ async function claim(pass: Pass): Promise<TenantObject | undefined> {
     ...(policyBy(pass) === undefined ? {} : { [policyByAnnotation]: policyBy(pass)! }),
   };
   const nodes = nodesOf(pass);
+  const authentication = authenticationOf(pass);
   const spec = {
     deletionPolicy: deletionPolicyOf(pass),
     ...(hosts.length > 0 ? { hosts } : {}),
     ...(nodes ? { nodes } : {}),
+    ...(authentication ? { authentication } : {}),
   };
   try {
     return await world.writes.make('tenant', () =>
@@ -126,7 +135,12 @@ async function kept(pass: Pass, there: TenantObject): Promise<TenantObject> {
     there.spec?.deletionPolicy === deletionPolicy &&
     there.metadata.annotations?.[policyByAnnotation] === policyBy(pass);
   const nodes = nodesOf(pass);
-  const isSame = isSamePolicy && isDeepStrictEqual(before, ours) && isDeepStrictEqual(there.spec?.nodes, nodes);
+  const authentication = authenticationOf(pass);
+  const isSame =
+    isSamePolicy &&
+    isDeepStrictEqual(before, ours) &&
+    isDeepStrictEqual(there.spec?.nodes, nodes) &&
+    isDeepStrictEqual(there.spec?.authentication, authentication);
   if (isSame && ours.every((host) => there.spec?.hosts?.includes(host))) return there;
   const { uid, resourceVersion } = there.metadata;
   const body = {
@@ -142,6 +156,7 @@ async function kept(pass: Pass, there: TenantObject): Promise<TenantObject> {
       deletionPolicy,
       hosts: hosts.length > 0 ? hosts : null,
       nodes: nodes ? { enabled: true, networks: nodes.networks ?? null } : null,
+      authentication: authentication ?? null,
     },
   };
   return world.writes.make('tenant-wish', () =>
