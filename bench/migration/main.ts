@@ -2,15 +2,16 @@
  * `npm run bench -- migration`: a control plane moves from virtual to dedicated and back while clients use it. Hangar runs as `hangar up
  * --hosted`; etcd and kube-apiserver run as local processes.
  *
- *     npm run bench -- migration [--objects 1000,10000] [--writes 200] [sizes|load …]
+ *     npm run bench -- migration [--objects 1000,10000] [--filled 20000] [--writes 200] [--rounds 3] [sizes|load …]
  */
 
 import { Usage, readCommandLine, wholeNumber } from '../../scripts/command-line.ts';
 import { printBars } from '../bars.ts';
 import type { Bar } from '../bars.ts';
+import { seconds } from '../hosted/units.ts';
 import { table, thousands } from '../table.ts';
 import { load } from './load.ts';
-import type { LoadResult } from './load.ts';
+import type { LoadResult, Switch } from './load.ts';
 import { sizes } from './sizes.ts';
 import type { SizeRow } from './sizes.ts';
 
@@ -25,6 +26,7 @@ export async function run(args: string[]): Promise<boolean> {
       filled: { value: 'N', help: 'load: number of objects (default: 20000)' },
       writes: { value: 'N', help: 'writes per second while it moves (default: 200)' },
       rounds: { value: 'N', help: 'load: round trips (default: 3)' },
+      'no-node': { help: 'load: without a node, which needs root, and a controller manager' },
     },
   });
   const writes = wholeNumber('writes', values.writes, 200);
@@ -32,8 +34,9 @@ export async function run(args: string[]): Promise<boolean> {
   const bars: Bar[] = [];
   if (isWanted('load')) {
     const filled = wholeNumber('filled', values.filled, 20_000);
-    const result = await load({ filled, writes, rounds: wholeNumber('rounds', values.rounds, 3) });
-    console.log(loadTable(result));
+    const rounds = wholeNumber('rounds', values.rounds, 3);
+    const result = await load({ filled, writes, rounds, hasNode: !values['no-node'] });
+    console.log(`\n${switchesTable(result.switches)}\n\n${loadTable(result)}`);
     bars.push(...loadBars(result));
   }
   if (isWanted('sizes')) {
@@ -73,29 +76,48 @@ const pauseBar = ({ objects, longestPauseMs }: SizeRow): Bar => ({
   unit: ' ms',
 });
 
+const switchesTable = (switches: readonly Switch[]): string =>
+  table(
+    ['round', 'to', 'took', 'held', 'longest pause', 'objects changed', 'node and controllers'],
+    switches.map(({ round, to, tookMs, heldMs, longestPauseMs, changed, nodeCheck = 'none' }) => [
+      String(round),
+      to,
+      seconds(tookMs),
+      `${heldMs} ms`,
+      `${longestPauseMs.toFixed(0)} ms`,
+      String(changed),
+      nodeCheck,
+    ]),
+  );
+
 const loadTable = (result: LoadResult): string =>
   table(
     ['migrations under load', ''],
     [
-      ['migrations', String(result.migrations)],
+      ['migrations', String(result.switches.length)],
       ['objects', thousands(result.objects)],
       ['acknowledged writes', thousands(result.acknowledged)],
+      ['lost, changed or duplicated writes', thousands(result.faults)],
       ['failed requests', thousands(result.failures)],
       ['p50 of a write', `${result.p50Ms.toFixed(1)} ms`],
       ['p99 of a write', `${result.p99Ms.toFixed(0)} ms`],
       ['longest write', `${result.longestMs.toFixed(0)} ms`],
       ['informers', String(result.informers)],
       ['lists of informers', String(result.relists)],
+      ['writes that informers missed', thousands(result.missed)],
     ],
   );
 
 const loadBars = (result: LoadResult): Bar[] => {
   const none = { bar: 0, must: 'at most', unit: '' } as const;
+  const changed = result.switches.reduce((sum, one) => sum + one.changed, 0);
+  const failedChecks = result.switches.filter(({ nodeCheck = 'ok' }) => nodeCheck !== 'ok').length;
   return [
     { what: 'p99 of writes', measured: result.p99Ms, bar: 1_000, must: 'at most', unit: ' ms' },
     { what: 'longest pause of writes', measured: result.longestPauseMs, bar: 1_000, must: 'at most', unit: ' ms' },
     { what: 'acknowledged writes that are lost, changed or duplicated', measured: result.faults, ...none },
     { what: 'writes that an informer has not seen', measured: result.missed, ...none },
-    { what: 'objects with another UID or resourceVersion', measured: result.changed, ...none },
+    { what: 'objects with another UID or resourceVersion', measured: changed, ...none },
+    { what: 'switches after which the node or the controllers do not work', measured: failedChecks, ...none },
   ];
 };

@@ -71,6 +71,8 @@ export class AcknowledgedWrites implements AsyncDisposable {
   readonly #stopping = new AbortController();
   readonly #inFlight = new Set<Promise<void>>();
   #longestPauseMs = 0;
+  /** Since the last call of `takeLongestPauseMs`. */
+  #recentPauseMs = 0;
   #lastMs = performance.now();
   #running: Promise<void> = Promise.resolve();
 
@@ -91,6 +93,13 @@ export class AcknowledgedWrites implements AsyncDisposable {
 
   get acknowledged(): number {
     return this.#versions.length;
+  }
+
+  /** Returns the longest time without an acknowledged write since the last call. */
+  takeLongestPauseMs(): number {
+    const pauseMs = this.#recentPauseMs;
+    this.#recentPauseMs = 0;
+    return pauseMs;
   }
 
   /** Resolves when this number of further writes is acknowledged. */
@@ -215,6 +224,7 @@ export class AcknowledgedWrites implements AsyncDisposable {
   #acknowledge(object: ConfigMap): Version {
     const nowMs = performance.now();
     this.#longestPauseMs = Math.max(this.#longestPauseMs, nowMs - this.#lastMs);
+    this.#recentPauseMs = Math.max(this.#recentPauseMs, nowMs - this.#lastMs);
     this.#lastMs = nowMs;
     const version = versionOf(object);
     this.#versions.push(version);
