@@ -43,7 +43,10 @@ export async function exec(server: Server, pod: string, command: readonly string
 export const execSession = async (server: Server, pod: string, command: readonly string[]): Promise<WebSocketClient> =>
   new WebSocketClient(await exec(server, pod, command, true));
 
-/** Resolves when the stream has delivered that many bytes. Rejects if it ends before. */
+/** A stream closed before all its bytes arrived. */
+export class TruncatedStreamError extends Error {}
+
+/** Resolves when the stream has delivered that many bytes. Rejects with a TruncatedStreamError if it closes before. */
 export function receive(stream: Duplex | IncomingMessage, bytes: number): Promise<void> {
   let received = 0;
   return new Promise((resolve, reject) => {
@@ -52,7 +55,9 @@ export function receive(stream: Duplex | IncomingMessage, bytes: number): Promis
       if (received >= bytes) resolve();
     });
     stream.once('error', reject);
-    stream.once('close', () => reject(new Error(`the stream ended after ${received} of ${bytes} bytes`)));
+    stream.once('close', () =>
+      reject(new TruncatedStreamError(`the stream closed after ${received} of ${bytes} bytes`)),
+    );
   });
 }
 
