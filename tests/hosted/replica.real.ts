@@ -134,7 +134,7 @@ describe('a HostedControlPlane as the replica of a tenant', () => {
   test('follows the tenant at its revisions, and is activated with the same objects', async () => {
     await using session = await replica.open(id, signal);
     const follow = (async () => {
-      for await (const frame of frames(await session.revision())) await session.apply(frame);
+      for await (const frame of frames(await session.revision())) await session.apply([frame]);
     })();
     for (let at = 0; at < 20; at++)
       await administrator.create(configMaps, { metadata: { name: `while-following-${at}` } });

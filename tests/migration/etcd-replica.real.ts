@@ -54,7 +54,7 @@ async function follow(source: Store, replica: EtcdReplica): Promise<Revision> {
   const { signal } = controller;
   const end = await source.revision();
   for await (const frame of replicaFrames(source, { prefix, signal, after: await replica.position() })) {
-    await replica.apply(frame);
+    await replica.apply([frame]);
     if (frame.type !== 'entry' && frame.revision >= end) break;
   }
   controller.abort();

@@ -107,8 +107,11 @@ export interface SeedOptions {
 export interface DedicatedSession extends AsyncDisposable {
   /** Revision of etcd. */
   revision(): Promise<Revision>;
-  /** Repeats a batch at its own revision, or raises the revision by a progress frame. Frames at or below the revision are skipped. */
-  apply(frame: ReplicaFrame): Promise<void>;
+  /**
+   * Repeats batches at their own revisions, and raises the revision by progress frames, in order. Frames at or below the revision are skipped.
+   * After a failure, a part of the frames can be applied.
+   */
+  apply(frames: readonly ReplicaFrame[]): Promise<void>;
   digest(at: Revision): Promise<ReplicaDigest>;
   /** As `frames` of a tenant: for the way back. Values are JSON, as a tenant stores them. */
   frames(signal: AbortSignal, options?: FramesOptions): AsyncGenerator<ReplicaFrame, void, void>;

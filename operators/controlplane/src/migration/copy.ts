@@ -25,7 +25,7 @@ export interface CopyOptions {
   readonly signal: AbortSignal;
 }
 
-const framesAheadMax = 128;
+const framesAheadMax = 512;
 const bytesAheadMax = 8 * 1024 * 1024;
 const bytesPerCallMax = 1024 * 1024;
 const failurePauseMs = 1_000;
@@ -93,9 +93,9 @@ export class Copy {
     }
     await using session = await dedicated.replica.open(id, signal);
     const after = await session.revision();
-    await this.#follow(tenant.frames(this.#options.signal, { after }), after, async ([frame]) => {
-      await session.apply(frame!);
-      return revisionOf(frame!);
+    await this.#follow(tenant.frames(this.#options.signal, { after }), after, async (some) => {
+      await session.apply(some);
+      return revisionOf(some.at(-1)!);
     });
   }
 
@@ -108,7 +108,7 @@ export class Copy {
     const after = received?.by === id && received.revision > 0 ? received.revision : undefined;
     await using session = await dedicated.replica.open(id, signal);
     const frames = session.frames(signal, after === undefined ? {} : { after });
-    await this.#follow(frames, after, (some) => tenant.receive(id, some, signal), { groups: true });
+    await this.#follow(frames, after, (some) => tenant.receive(id, some, signal));
   }
 
   /** Applies the frames in order until one of both sides fails. */
@@ -116,7 +116,6 @@ export class Copy {
     frames: AsyncGenerator<ReplicaFrame, void, void>,
     after: Revision | undefined,
     apply: (frames: readonly ReplicaFrame[]) => Promise<Revision | undefined>,
-    { groups = false }: { readonly groups?: boolean } = {},
   ): Promise<void> {
     const queue = new BoundedQueue<ReplicaFrame>(framesAheadMax);
     this.#aheadBytes = 0;
@@ -130,7 +129,7 @@ export class Copy {
         await this.#permitted();
         await this.#pausedUntil;
         this.#isBetweenFrames = false;
-        const some = groups ? await grouped(first, queue) : [first];
+        const some = await grouped(first, queue);
         for (const frame of some) this.#aheadBytes -= bytesOf(frame);
         const position = await apply(some);
         if (position !== undefined) this.#progress = { ...this.#progress, position, error: undefined };

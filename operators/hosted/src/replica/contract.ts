@@ -59,7 +59,7 @@ export interface FramesOptions {
 
 export interface HostedReplicaSession extends AsyncDisposable {
   revision(): Promise<Revision>;
-  apply(frame: ReplicaFrame): Promise<void>;
+  apply(frames: readonly ReplicaFrame[]): Promise<void>;
   digest(at: Revision): Promise<ReplicaDigest>;
   frames(signal: AbortSignal, options?: FramesOptions): AsyncGenerator<ReplicaFrame, void, void>;
   fence(): Promise<Revision>;

@@ -203,7 +203,7 @@ function session(world: ReplicaWorld, key: PlaneKey, { id, etcd, signal }: Opene
   const note = (phase: 'Fenced' | 'Active') => notePhase(world, key, { id, phase, signal });
   return {
     revision: async () => (await etcd.content()).revision(),
-    apply: async (frame) => (await etcd.content()).apply(frame),
+    apply: async (frames) => (await etcd.content()).apply(frames),
     digest: async (at) => (await etcd.content()).digest(at),
     async *frames(ending, options) {
       yield* (await etcd.content()).frames(ending, options);

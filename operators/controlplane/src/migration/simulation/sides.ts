@@ -84,7 +84,9 @@ export function dedicatedSide(
   const call = <T>(signal: AbortSignal | undefined, effect: () => T) => link.call('dedicated', signal, effect);
   const session: DedicatedSession = {
     revision: () => call(undefined, () => model.store.revision as Revision),
-    apply: (frame) => call(undefined, () => model.store.append(frame)),
+    async apply(frames) {
+      for (const frame of frames) await call(undefined, () => model.store.append(frame));
+    },
     digest: (at) => call(undefined, () => model.store.digest(at)),
     frames: (signal, options) => framesOf({ link, clock }, source, signal, options),
     fence: () => call(undefined, () => model.fence()),

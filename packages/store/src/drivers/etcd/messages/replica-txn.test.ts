@@ -3,24 +3,40 @@ import { test } from 'node:test';
 import type { LeaseId, Revision } from '../../../contract.ts';
 import { decodeMessage, encodeMessage, unframed } from '../testing/etcd-proto.ts';
 import { decodeLeases, encodeLeaseGrant } from './lease.ts';
-import { encodeBatch, encodeFiller, positionKey } from './replica-txn.ts';
+import { encodeBatch, encodeFill, encodeNextOf, positionKey } from './replica-txn.ts';
 
 const at = (revision: number): Revision => revision as Revision;
-const failure = [{ range: { key: positionKey, keys_only: true } }];
+const readsPosition = { range: { key: positionKey, keys_only: true } };
 const writesPosition = { put: { key: positionKey } };
 
-test('a filler writes only the position key, below a revision', () => {
-  assert.deepEqual(decodeMessage('TxnRequest', unframed(encodeFiller(2 ** 40))), {
-    compare: [{ result: 2, target: 2, key: positionKey, mod_revision: String(2 ** 40) }],
-    success: [writesPosition],
-    failure,
+const fill = (first: number, last: number) => ({
+  compare: [
+    { result: 2, target: 2, key: positionKey, mod_revision: String(last) },
+    { result: 1, target: 2, key: positionKey, mod_revision: String(first - 2) },
+  ],
+  success: [writesPosition, readsPosition],
+  failure: [readsPosition],
+});
+
+test('a change without content writes only the position key', () => {
+  const { transaction } = encodeFill(101, 2 ** 40);
+  assert.deepEqual(decodeMessage('TxnRequest', transaction), fill(101, 2 ** 40));
+});
+
+test('a request chooses its change by the position', () => {
+  const frame = encodeNextOf([encodeFill(101, 101), encodeFill(102, 104), encodeFill(105, 105)]);
+  const less = (revision: number) => [{ result: 2, target: 2, key: positionKey, mod_revision: String(revision) }];
+  const later = { compare: less(104), success: [{ txn: fill(102, 104) }], failure: [{ txn: fill(105, 105) }] };
+  assert.deepEqual(decodeMessage('TxnRequest', unframed(frame)), {
+    success: [{ txn: { compare: less(101), success: [{ txn: fill(101, 101) }], failure: [{ txn: later }] } }],
   });
 });
 
 test('a batch is conditional on the position and on the versions of its keys', () => {
   const entry = { value: Buffer.from('v'), createRevision: at(3), modRevision: at(9) };
-  const frame = encodeBatch({
-    position: at(8),
+  const { transaction } = encodeBatch({
+    revision: at(9),
+    positionVersion: 5,
     prefix: '/registry/',
     puts: [
       { ...entry, key: 'a', version: 1, createRevision: at(9) },
@@ -28,13 +44,14 @@ test('a batch is conditional on the position and on the versions of its keys', (
     ],
     deletes: ['c'],
   });
-  const request = decodeMessage('TxnRequest', unframed(frame)) as { compare: object[]; success: object[] };
+  const request = decodeMessage('TxnRequest', transaction) as { compare: object[]; success: object[] };
   // The order of operations on different keys has no meaning.
   const keyOf = (one: object): string => /"key":"([^"]*)"/.exec(JSON.stringify(one))![1]!;
   const sorted = (list: object[]): object[] => list.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   assert.deepEqual(
     sorted(request.compare),
     sorted([
+      { key: positionKey, version: '5' },
       { target: 2, key: positionKey, mod_revision: '8' },
       { key: '/registry/a', version: '0' },
       { key: '/registry/b', version: '3' },
@@ -45,6 +62,7 @@ test('a batch is conditional on the position and on the versions of its keys', (
     sorted(request.success),
     sorted([
       writesPosition,
+      readsPosition,
       { put: { key: '/registry/a', value: 'v' } },
       { put: { key: '/registry/b', value: 'v', lease: '127' } },
       { delete_range: { key: '/registry/c' } },

@@ -104,7 +104,7 @@ async function changes(source: Store, after: Revision): Promise<ReplicaFrame[]> 
 
 async function catchUp(source: Store, replica: EtcdReplica): Promise<Revision> {
   const frames = await changes(source, await replica.position());
-  for (const frame of frames) await replica.apply(frame);
+  await replica.apply(frames);
   return source.revision();
 }
 
@@ -153,9 +153,9 @@ for (const name of ['etcd', 'etcd-3.5'] as const) {
       const frames = await changes(source, seeded);
       await Promise.all(
         replicas.map(async (replica) => {
-          for (const [index, frame] of frames.entries()) {
-            await replica.apply(frame);
-            if (index % 7 === 0) await replica.apply(frames[index >> 1]!);
+          for (const index of frames.keys()) {
+            await replica.apply(frames.slice(index, index + 1 + (index % 5)));
+            if (index % 7 === 0) await replica.apply([frames[index >> 1]!]);
           }
         }),
       );
@@ -259,9 +259,9 @@ describe('a replica refuses', () => {
       frame.type === 'batch' ? { ...frame, puts: frame.puts.map((entry) => ({ ...entry, version: 5 })) } : frame,
     );
     const revision = await source.revision();
-    await assert.rejects(replica.apply(wrong[0]!), (error) => hasCode(error, 'Diverged'));
+    await assert.rejects(replica.apply(wrong), (error) => hasCode(error, 'Diverged'));
     assert.equal(await replica.revision(), revision - 1);
-    await replica.apply(frames[0]!);
+    await replica.apply(frames);
     assert.equal(await replica.revision(), revision);
   });
 
@@ -270,15 +270,15 @@ describe('a replica refuses', () => {
     const replica = await open({ gapMax: 1_000 });
     const progress = (revision: number, after?: number) =>
       ({ type: 'progress', revision: revision as Revision, after: after as Revision | undefined }) as const;
-    await assert.rejects(replica.apply(progress(seeded + 1_001)), (error) => hasCode(error, 'GapTooLarge'));
-    await assert.rejects(replica.apply(progress(seeded + 9, seeded + 3)), (error) => hasCode(error, 'OutOfOrder'));
-    await replica.apply(progress(seeded + 1_000));
+    await assert.rejects(replica.apply([progress(seeded + 1_001)]), (error) => hasCode(error, 'GapTooLarge'));
+    await assert.rejects(replica.apply([progress(seeded + 9, seeded + 3)]), (error) => hasCode(error, 'OutOfOrder'));
+    await replica.apply([progress(seeded + 1_000)]);
     assert.equal(await replica.revision(), seeded + 1_000);
     const empty = await startEtcd({ unsafeNoFsync: true });
     context.after(() => empty.stop());
     const none = await openEtcdReplica({ endpoints: empty.endpoints, prefix, requestTimeoutMs });
     context.after(() => none.close());
-    await assert.rejects(none.apply(progress(5)), (error) => hasCode(error, 'Diverged'));
+    await assert.rejects(none.apply([progress(5)]), (error) => hasCode(error, 'Diverged'));
   });
 
   test('a transaction that exceeds the limits of etcd, and writes nothing', async (context) => {
@@ -288,7 +288,7 @@ describe('a replica refuses', () => {
     const puts = Array.from({ length: 128 }, (_, at) => ({ type: 'put', key: `${tenant}new/${at}`, value }) as const);
     const { revision } = await source.commit(puts);
     await assert.rejects(catchUp(source, replica), (error) => hasCode(error, 'BatchTooLarge'));
-    assert.equal(await replica.position(), revision - 1);
+    assert.ok((await replica.position()) < revision);
   });
 });
 

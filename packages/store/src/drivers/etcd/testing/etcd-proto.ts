@@ -18,10 +18,10 @@ message PutResponse { Header header = 1; KeyValue prev_kv = 2; }
 message DeleteRangeRequest { bytes key = 1; bytes range_end = 2; bool prev_kv = 3; }
 message DeleteRangeResponse { Header header = 1; int64 deleted = 2; repeated KeyValue prev_kvs = 3; }
 message RequestOp {
-  oneof request { RangeRequest range = 1; PutRequest put = 2; DeleteRangeRequest delete_range = 3; }
+  oneof request { RangeRequest range = 1; PutRequest put = 2; DeleteRangeRequest delete_range = 3; TxnRequest txn = 4; }
 }
 message ResponseOp {
-  oneof response { RangeResponse range = 1; PutResponse put = 2; DeleteRangeResponse delete_range = 3; }
+  oneof response { RangeResponse range = 1; PutResponse put = 2; DeleteRangeResponse delete_range = 3; TxnResponse txn = 4; }
 }
 message Compare { int32 result = 1; int32 target = 2; bytes key = 3; oneof union { int64 version = 4; int64 mod_revision = 6; } bytes range_end = 64; }
 message TxnRequest { repeated Compare compare = 1; repeated RequestOp success = 2; repeated RequestOp failure = 3; }
