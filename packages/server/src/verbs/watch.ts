@@ -7,7 +7,7 @@ import { encodeProtobuf, encodeWatchFrame, expired, StatusError } from '@hangar/
 import { notAcceptable, internalError } from '@hangar/api';
 import type { JsonObject, KubeObject, Status } from '@hangar/api';
 import { asError, hasCode, Slicer } from '@hangar/core';
-import type { Entry, Revision, StoreEvent, Watch, WatchOptions } from '@hangar/store';
+import type { Entry, Revision, StoreEvent, Watch, WatchBatch, WatchOptions } from '@hangar/store';
 import { tables } from '../objects/tables.ts';
 import { collectionPrefix, objectKey } from '../control-plane.ts';
 import type { Answer, Sink } from '../http/message.ts';
@@ -33,6 +33,11 @@ const bookmarkBeforeEndMs = 2_000;
 export interface InitialState {
   readonly pages: Iterable<readonly Entry[]> | AsyncIterable<readonly Entry[]>;
   readonly revision: Revision;
+}
+
+/** A progress mark whose bookmark has annotations. */
+export interface AnnotatedBatch extends WatchBatch {
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Sources of a watch that does not follow one collection. */
@@ -153,7 +158,9 @@ class WatchStream {
       await this.#sendInitial(output);
       for (let batch = await watch.next(); batch; batch = await watch.next()) {
         this.#slicer.restart();
-        if (batch.events.length === 0 && this.#options.allowsBookmarks) output.write(this.#bookmark(batch.revision));
+        if (batch.events.length === 0 && this.#options.allowsBookmarks) {
+          output.write(this.#bookmark(batch.revision, (batch as AnnotatedBatch).annotations));
+        }
         for (const event of batch.events) {
           const frame = this.#frame(event, batch.revision);
           if (frame) output.write(frame);
@@ -290,7 +297,7 @@ class WatchStream {
     }
   }
 
-  #bookmark(revision: Revision, annotations?: Record<string, string>): Uint8Array {
+  #bookmark(revision: Revision, annotations?: Readonly<Record<string, string>>): Uint8Array {
     const { kind, apiVersion } = this.#call.resource;
     const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
     const object: KubeObject = { kind, apiVersion, metadata };

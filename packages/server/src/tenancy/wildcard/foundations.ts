@@ -50,6 +50,10 @@ export function publicKeysOf({ value }: Entry): TenantKeys {
   };
 }
 
+/** Reports whether another API server serves the tenant. */
+export const isRemote = ({ hasTenant, identity }: Pick<Records, 'hasTenant' | 'identity'>): boolean =>
+  hasTenant && identity !== undefined && decodeIdentity(identity.value).remote !== undefined;
+
 /** A hold rewrites the identity of a tenant, and keeps its base. */
 function isBaseOf({ identity: one }: Records, { identity: other }: Records): boolean {
   if (!one || !other || baseRevisionOf(one) !== baseRevisionOf(other)) return false;
@@ -80,7 +84,7 @@ export class Foundations {
   /** A held tenant is visible: its objects exist, and do not change. The range of a Remote tenant is not visible. */
   isVisible(cluster: string, { hasTenant, identity }: Records): boolean {
     if (cluster === rootPath) return true;
-    return hasTenant && identity !== undefined && !decodeIdentity(identity.value).remote;
+    return hasTenant && identity !== undefined && !isRemote({ hasTenant, identity });
   }
 
   /** Reports whether both have the same base objects with the same revision. */

@@ -148,7 +148,7 @@ function watchAll(call: Call & { readonly resource: WildcardResource }, wildcard
   const options = listOptions(call.query, call.resource, true);
   const place = placeFor(call, call.resource, options);
   const watch = (fromRevision: Revision): Watch =>
-    wildcard.watchEntries(place, fromRevision, { marksOldObjects: options.allowsBookmarks });
+    wildcard.watchEntries(place, fromRevision, { addsMarks: options.allowsBookmarks });
   const plane = { ...call.plane, store: new WatchedStore(wildcard.store, watch) };
   return watchBy(
     { ...call, plane },

@@ -159,8 +159,16 @@ describe('a watch of all control planes', () => {
     const content = await contentOf(server, 'a');
     const from = await server.store.revision();
     const watch = await server.watch(`${maps}?watch=true&resourceVersion=${from}`);
+    const marked = await server.watch(`${maps}?watch=true&allowWatchBookmarks=true&resourceVersion=${from}`);
     await moveAway(server, 'a');
     assert.deepEqual(await listed(server), ['b/two']);
+    const [mark, left] = await marked.events(2);
+    assert.deepEqual([mark!.type, left!.type], ['BOOKMARK', 'DELETED']);
+    assert.deepEqual(mark!.object.metadata, {
+      resourceVersion: String(revisionOf(left!.object) - 1),
+      annotations: { 'tenancy.hangar.dev/moved-cluster': 'a' },
+    });
+    marked.close();
     await server.expect(201, 'POST', `${tenants}/a/replica?id=x&action=delete`);
     await moveBack(server, 'a', content);
     assert.deepEqual(await listed(server), ['a/one', 'b/two']);

@@ -4,7 +4,7 @@
  *
  *     tenant created, restored, adopted  ADDED, for all its visible objects
  *     tenant destroyed, retained         DELETED, for all its visible objects
- *     another API server serves it       DELETED, for all its visible objects; nothing of what its range contains afterwards
+ *     another API server serves it       a mark that names the tenant, then DELETED, for all its visible objects
  *     it serves its data again           ADDED, for all its visible objects
  *     tenant held by a migration         nothing: its objects exist, and do not change
  *     tenant materialised, or its keys created: the objects that look different
@@ -12,9 +12,10 @@
 
 import type { Clock } from '@hangar/core';
 import type { Entry, Revision, Store, StoreEvent, Watch, WatchBatch } from '@hangar/store';
+import type { AnnotatedBatch } from '../../verbs/watch.ts';
 import { clustersPrefix, rootPath } from '../layout.ts';
 import { changesOf, difference, endOf } from './changes.ts';
-import { publicKeysOf } from './foundations.ts';
+import { isRemote, publicKeysOf } from './foundations.ts';
 import type { Foundations, Records } from './foundations.ts';
 import { clusterKeys } from './place.ts';
 import type { Place } from './place.ts';
@@ -30,11 +31,17 @@ export interface WildcardWatchOptions {
   readonly foundations: Promise<Foundations>;
   readonly fromRevision: Revision;
   /**
-   * Adds a progress mark after batches whose objects are older than the batch, such as those of an adopted tenant: otherwise a client that
-   * resumes from the last object would go far back.
+   * Adds progress marks. After batches whose objects are older than the batch, such as those of an adopted tenant: otherwise a client that
+   * resumes from the last object would go far back. Before the objects of a moved tenant leave the view: see `movedClusterAnnotation`.
    */
-  readonly marksOldObjects?: boolean;
+  readonly addsMarks?: boolean;
 }
+
+/**
+ * Annotation of a bookmark that names a control plane. The DELETED events of its objects that follow mean that they left the view, since
+ * another API server serves them from now on.
+ */
+export const movedClusterAnnotation = 'tenancy.hangar.dev/moved-cluster';
 
 /** Maximum number of tenants with cached records; others are read again at their next change. */
 const knownMax = 10_000;
@@ -45,7 +52,8 @@ export class WildcardWatch implements Watch {
   readonly #split: ReturnType<typeof clusterKeys>;
   /** As of the last batch. */
   readonly #known = new Map<string, Records>();
-  #mark: WatchBatch | undefined;
+  /** Batches that are delivered before the source is read again. */
+  readonly #queue: WatchBatch[] = [];
   #failure: Error | undefined;
 
   constructor(options: WildcardWatchOptions) {
@@ -59,9 +67,8 @@ export class WildcardWatch implements Watch {
 
   async next(): Promise<WatchBatch | undefined> {
     if (this.#failure) throw this.#failure;
-    const mark = this.#mark;
-    this.#mark = undefined;
-    if (mark) return mark;
+    const queued = this.#queue.shift();
+    if (queued) return queued;
     try {
       return await this.#next();
     } catch (error) {
@@ -73,7 +80,7 @@ export class WildcardWatch implements Watch {
   }
 
   async #next(): Promise<WatchBatch | undefined> {
-    const { place, marksOldObjects } = this.#options;
+    const { place, addsMarks } = this.#options;
     for (;;) {
       const batch = await this.#source.next();
       if (!batch || batch.events.length === 0) return batch;
@@ -82,13 +89,16 @@ export class WildcardWatch implements Watch {
       const { revision } = batch;
       const events: StoreEvent[] = [];
       for (const [cluster, what] of touched) {
-        for (const event of await this.#changes(cluster, what, revision)) events.push(event);
+        const { changes, isMoved } = await this.#changes(cluster, what, revision);
+        if (isMoved && addsMarks) this.#queue.push(movedMark(cluster, revision));
+        for (const event of changes) events.push(event);
       }
-      if (events.length === 0) continue;
-      if (marksOldObjects && events.some((event) => event.type === 'put' && event.entry.modRevision < revision)) {
-        this.#mark = { revision, events: [] };
+      if (events.length > 0) this.#queue.push({ revision, events });
+      if (addsMarks && events.some((event) => event.type === 'put' && event.entry.modRevision < revision)) {
+        this.#queue.push({ revision, events: [] });
       }
-      return { revision, events };
+      const first = this.#queue.shift();
+      if (first) return first;
     }
   }
 
@@ -108,9 +118,21 @@ export class WildcardWatch implements Watch {
     }
   }
 
-  async #changes(cluster: string, touched: Touched, revision: Revision): Promise<readonly StoreEvent[]> {
+  async #changes(
+    cluster: string,
+    touched: Touched,
+    revision: Revision,
+  ): Promise<{ readonly changes: readonly StoreEvent[]; readonly isMoved: boolean }> {
     const foundations = await this.#options.foundations;
     const [before, after] = await this.#course(foundations, cluster, touched, revision);
+    const isMoved = foundations.isVisible(cluster, before) && isRemote(after);
+    return { changes: await this.#difference(foundations, { cluster, touched, revision, before, after }), isMoved };
+  }
+
+  async #difference(
+    foundations: Foundations,
+    { cluster, touched, revision, before, after }: ClusterChange,
+  ): Promise<readonly StoreEvent[]> {
     const [wasVisible, isVisible] = [foundations.isVisible(cluster, before), foundations.isVisible(cluster, after)];
     if (!wasVisible && !isVisible) return [];
     const seen = (records: Records, at: number): Promise<readonly Entry[]> =>
@@ -148,6 +170,21 @@ export class WildcardWatch implements Watch {
     return [before, after];
   }
 }
+
+interface ClusterChange {
+  readonly cluster: string;
+  readonly touched: Touched;
+  readonly revision: Revision;
+  readonly before: Records;
+  readonly after: Records;
+}
+
+/** Everything before the revision was delivered. */
+const movedMark = (cluster: string, revision: Revision): AnnotatedBatch => ({
+  revision: (revision - 1) as Revision,
+  events: [],
+  annotations: { [movedClusterAnnotation]: cluster },
+});
 
 function stepped(records: Records, { tenant, identity, keys }: Touched, way: 'forwards' | 'backwards'): Records {
   if (!tenant && !identity && !keys) return records;

@@ -119,9 +119,9 @@ export class Wildcard {
     yield* snapshot({ store, clock, place, foundations: await this.#foundations(place), at }, from);
   }
 
-  watchEntries(place: Place, fromRevision: Revision, { marksOldObjects = false } = {}): Watch {
+  watchEntries(place: Place, fromRevision: Revision, { addsMarks = false } = {}): Watch {
     const foundations = this.#foundations(place);
-    return new WildcardWatch({ ...this.#world, place, foundations, fromRevision, marksOldObjects });
+    return new WildcardWatch({ ...this.#world, place, foundations, fromRevision, addsMarks });
   }
 
   /** Returns undefined if no control plane can have such objects. */
