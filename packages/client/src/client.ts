@@ -66,7 +66,13 @@ export interface WatchOptions extends ListOptions {
 export type WatchEvent<T extends ApiObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   /** All events up to `resourceVersion` were sent. */
-  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly isInitialEventsEnd: boolean };
+  | {
+      readonly type: 'BOOKMARK';
+      readonly resourceVersion: string;
+      readonly isInitialEventsEnd: boolean;
+      /** Other annotations of the bookmark, which servers use for messages about the stream. */
+      readonly annotations?: Readonly<Record<string, string>>;
+    };
 
 /**
  * Events of a watch. The iteration ends when the server closes the watch. It rejects with the `StatusError` of an ERROR event (`Expired`:

@@ -21,8 +21,11 @@ export function eventOf<T extends ApiObject>(line: string, restore: (object: T) 
     case 'DELETED':
       return { type, object: restore(object as T) };
     case 'BOOKMARK': {
-      const { resourceVersion = '', annotations } = object.metadata;
-      return { type, resourceVersion, isInitialEventsEnd: annotations?.[initialEventsEnd] === 'true' };
+      const { resourceVersion = '', annotations = {} } = object.metadata;
+      const { [initialEventsEnd]: end, ...others } = annotations;
+      const isInitialEventsEnd = end === 'true';
+      const hasOthers = Object.keys(others).length > 0;
+      return { type, resourceVersion, isInitialEventsEnd, ...(hasOthers && { annotations: others }) };
     }
     case 'ERROR':
       throw new ReceivedStatusError(object as unknown as Status);

@@ -145,6 +145,15 @@ test('a bookmark says up to where, and whether it is the end of what existed', a
   const annotations = { 'k8s.io/initial-events-end': 'true' };
   await say(`${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '9', annotations } } })}\n`);
   assert.deepEqual((await asked).value, { type: 'BOOKMARK', resourceVersion: '9', isInitialEventsEnd: true });
+  const next = events.next();
+  const object = { metadata: { resourceVersion: '10', annotations: { 'example.com/note': 'x' } } };
+  await say(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+  assert.deepEqual((await next).value, {
+    type: 'BOOKMARK',
+    resourceVersion: '10',
+    isInitialEventsEnd: false,
+    annotations: { 'example.com/note': 'x' },
+  });
 });
 
 test('a line that does not end is given up before it fills the memory', () => {

@@ -4,10 +4,12 @@ import { describe, test } from 'node:test';
 import { RestClient } from '@hangar/client';
 import { chance, hasCode, pick, seededRandom } from '@hangar/core';
 import { faultyTransport, isWatch, startTestFleet, virtualClock } from '@hangar/testkit';
+import type { TestFleet } from '@hangar/testkit';
 import { newCluster } from '../new-cluster.ts';
 import type { CacheOptions } from './cache-options.ts';
 import { kindOptions } from './cache-options.ts';
 import { FleetCache } from './fleet-cache.ts';
+import type { FleetCacheOptions } from './fleet-cache.ts';
 import { Recorder } from './testing/recorder.ts';
 import { ConfigMap, Namespace } from './testing/world.ts';
 import type { ConfigMapObject } from './testing/world.ts';
@@ -15,12 +17,29 @@ import type { ConfigMapObject } from './testing/world.ts';
 const namespace = 'default';
 const key = (name: string) => ({ namespace, name });
 
-async function openFleet({ clusters = ['east', 'west'], seed = 1, options = {} as CacheOptions } = {}) {
+/** Another API server, which does not run, serves the cluster from now on. */
+async function moveAway(fleet: TestFleet, cluster: string): Promise<void> {
+  const target = `/apis/tenancy.hangar.dev/v1alpha1/tenants/${cluster}`;
+  const spec = { server: 'https://127.0.0.1:1', ca: '-----BEGIN CERTIFICATE-----' };
+  const headers = { 'content-type': 'application/json' };
+  for (const operation of ['hold', 'remote']) {
+    const body = Buffer.from(operation === 'remote' ? JSON.stringify({ spec }) : '');
+    const { status } = await fleet.client.raw({ method: 'POST', target: `${target}/${operation}?id=m`, headers, body });
+    assert.equal(status, 201);
+  }
+}
+
+async function openFleet({
+  clusters = ['east', 'west'],
+  seed = 1,
+  options = {} as CacheOptions,
+  isElsewhere = undefined as FleetCacheOptions['isElsewhere'],
+} = {}) {
   const clock = virtualClock({ seed });
   const fleet = await startTestFleet({ clusters, clock });
   const faults = faultyTransport(fleet.transportOf('*'), { clock });
   const client = new RestClient(faults, { clock, retry: false });
-  const cache = new FleetCache({ client, clock, random: seededRandom(seed), options });
+  const cache = new FleetCache({ client, clock, random: seededRandom(seed), options, isElsewhere });
   const controller = new AbortController();
   let running: Promise<void> | undefined;
   return {
@@ -86,6 +105,52 @@ describe('a fleet’s cache', () => {
     the.controller.abort();
     await ended;
   });
+
+  test('the last state of a cluster that another server serves is kept without events until its view is closed', async () => {
+    await using the = await openFleet();
+    await the.make('east', 'a');
+    await the.make('west', 'b');
+    const [east, west] = [the.cache.cluster('east'), the.cache.cluster('west')];
+    const [seenEast, seenWest] = [new Recorder<ConfigMapObject>(), new Recorder<ConfigMapObject>()];
+    east.informer(ConfigMap).addHandler(seenEast);
+    west.informer(ConfigMap).addHandler(seenWest);
+    the.start();
+    await the.clock.run(east.synced());
+    await the.clock.run(moveAway(the.fleet, 'east'));
+    await the.make('west', 'c');
+    await the.clock.settle();
+    assert.deepEqual([seenEast.take(), seenWest.take()], [['*a'], ['*b', '+c']]);
+    assert.ok(east.informer(ConfigMap).get(key('a')));
+    east.close();
+    assert.equal(the.cache.cluster('east').informer(ConfigMap).get(key('a')), undefined);
+    assert.deepEqual(seenEast.take(), []);
+  });
+
+  for (const isElsewhere of [true, false]) {
+    test(`a list without the objects of a cluster ${isElsewhere ? 'that moved keeps them' : 'deletes them'}`, async () => {
+      const asked: string[] = [];
+      await using the = await openFleet({
+        isElsewhere: async (cluster) => {
+          asked.push(cluster);
+          return isElsewhere;
+        },
+      });
+      await the.make('east', 'a');
+      await the.make('west', 'b');
+      const [east, seen] = [the.cache.cluster('east'), new Recorder<ConfigMapObject>()];
+      east.informer(ConfigMap).addHandler(seen);
+      the.start();
+      await the.clock.run(east.synced());
+      const hold = the.faults.hang();
+      the.faults.cutWatches();
+      await the.clock.run(moveAway(the.fleet, 'east'));
+      const refreshed = the.cache.refreshed();
+      hold.release();
+      await the.clock.run(refreshed);
+      assert.deepEqual(asked, ['east']);
+      assert.deepEqual(seen.take(), isElsewhere ? ['*a'] : ['*a', '-a']);
+    });
+  }
 
   test('indexes are of all clusters, and each finds its own', async () => {
     await using the = await openFleet();

@@ -14,6 +14,7 @@ import type { ClusterName } from '../cluster.ts';
 import type { CacheOptions } from './cache-options.ts';
 import type { CacheListOptions, CacheReadOptions, IndexFunction, InformerOptions } from './contract.ts';
 import { FleetInformer } from './fleet-informer.ts';
+import type { IsElsewhere } from './fleet-informer.ts';
 import { FleetView } from './fleet-view.ts';
 import { InformerRegistry } from './informer-registry.ts';
 import { namespaceOf, readable, waitForSync } from './reading.ts';
@@ -27,6 +28,11 @@ export interface FleetCacheOptions extends Injected {
   /** Client for all clusters. */
   readonly client: Client;
   readonly options?: CacheOptions | undefined;
+  /**
+   * Reports whether another server serves the cluster now. Called for clusters of which a new list has no objects: the objects of such a
+   * cluster are not deleted. Absent: all clusters are always on the stream.
+   */
+  readonly isElsewhere?: IsElsewhere | undefined;
 }
 
 /** One cache for many clusters, with one list and watch per kind over all of them. `cluster` returns the view of one cluster. */
@@ -36,13 +42,13 @@ export class FleetCache {
   readonly #informers: InformerRegistry<FleetInformer<ApiObject>>;
   readonly #running = new Running();
 
-  constructor({ client, options = {}, ...injected }: FleetCacheOptions) {
+  constructor({ client, options = {}, isElsewhere, ...injected }: FleetCacheOptions) {
     this.#options = options;
     const world = (this.#world = newWorld(injected, options));
     this.#informers = new InformerRegistry(
       options,
       (made) => {
-        const informer = new FleetInformer({ ...made, client, world });
+        const informer = new FleetInformer({ ...made, client, world, isElsewhere });
         this.#running.add(informer);
         return informer;
       },
@@ -53,6 +59,11 @@ export class FleetCache {
   /** Returns a new view of one cluster. Handlers that are added to the view are removed with it. */
   cluster(name: ClusterName): FleetView {
     return new FleetView(this, name);
+  }
+
+  /** Called by a view that is closed. */
+  forgetMoved(cluster: ClusterName): void {
+    for (const informer of this.#informers.all()) informer.forgetMoved(cluster);
   }
 
   /** Returns the informer of a kind and starts it if necessary. */

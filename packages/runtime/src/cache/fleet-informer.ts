@@ -1,6 +1,9 @@
 /**
  * Keeps one kind of all clusters of a fleet from one stream. Each cluster with objects or handlers has a replica, so that an event reaches
  * only the handlers of its cluster.
+ *
+ * A cluster that another server serves from now on leaves the stream. Its objects still exist, so no handler is called: the replica keeps
+ * its last state until the provider has closed the view.
  */
 
 import { ClientError, keyOf } from '@hangar/client';
@@ -29,7 +32,15 @@ export interface FleetInformerOptions<T extends ApiObject> {
   readonly options: InformerOptions<T>;
   readonly indexes: Indexes<T>;
   readonly world: CacheWorld;
+  /** See `FleetCacheOptions`. */
+  readonly isElsewhere?: IsElsewhere | undefined;
 }
+
+/** Reports whether another server serves the cluster, as of the time of the call. */
+export type IsElsewhere = (cluster: ClusterName, signal: AbortSignal) => Promise<boolean>;
+
+/** Annotation of a bookmark: the cluster leaves the stream, and the DELETED events of its objects that follow are not deletions. */
+const movedCluster = 'tenancy.hangar.dev/moved-cluster';
 
 interface Placed<T> {
   readonly cluster: ClusterName;
@@ -42,13 +53,16 @@ export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Pl
   readonly #world: CacheWorld;
   readonly #replicaOptions: ReplicaOptions<T>;
   readonly #replicas = new Map<ClusterName, Replica<T>>();
+  /** Clusters that left the stream and whose last state is kept. */
+  readonly #moved = new Set<ClusterName>();
+  readonly #isElsewhere: IsElsewhere | undefined;
   readonly #nothing: ObjectStore<T>;
   readonly #keep: Transform<T>;
   readonly #synced = new Latch();
   readonly #reflector: Reflector<T, Placed<T>>;
   #ended: Error | undefined;
 
-  constructor({ client, kind, options, indexes, world }: FleetInformerOptions<T>) {
+  constructor({ client, kind, options, indexes, world, isElsewhere }: FleetInformerOptions<T>) {
     if (options.namespaces)
       throw new RuntimeError(
         'InvalidOptions',
@@ -57,6 +71,7 @@ export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Pl
     this.kind = kind;
     this.namespace = kind.isNamespaced ? options.namespace : undefined;
     this.#world = world;
+    this.#isElsewhere = isElsewhere;
     this.#replicaOptions = { indexes, turns: world.turns, log: world.log };
     this.#nothing = new ObjectStore(indexes);
     this.#keep = keeper(world, kind, options.transform);
@@ -126,18 +141,43 @@ export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Pl
     const { clock } = this.#world;
     const isInitial = !this.hasSynced;
     const there = new Set<T>();
-    const put = ({ cluster, object }: Placed<T>): void => void there.add(this.#made(cluster).put(object, isInitial));
+    const clusters = new Set<ClusterName>();
+    const put = ({ cluster, object }: Placed<T>): void => {
+      clusters.add(cluster);
+      this.#moved.delete(cluster);
+      there.add(this.#made(cluster).put(object, isInitial));
+    };
     if (!(await inTurns({ clock, signal }, objects, put))) return;
+    await this.#noticeMoved(clusters, signal);
     const removeGone = ({ cluster, object }: Placed<T>): void => {
-      if (!there.has(object)) this.#remove(cluster, keyOf(object));
+      if (!there.has(object) && !this.#moved.has(cluster)) this.#remove(cluster, keyOf(object));
     };
     if (!(await inTurns({ clock, signal }, this.#all(), removeGone)) || !isInitial) return;
     this.#synced.open();
     for (const replica of this.#replicas.values()) replica.informerSynced();
   }
 
+  /** Finds the clusters that left the stream before a list that has none of their objects. Rejects if that is unknown. */
+  async #noticeMoved(listed: ReadonlySet<ClusterName>, signal: AbortSignal): Promise<void> {
+    const missing = Array.from(this.#replicas, ([cluster, { store }]) => (store.size > 0 ? cluster : undefined));
+    for (const cluster of missing) {
+      if (cluster === undefined || listed.has(cluster) || this.#moved.has(cluster)) continue;
+      if (await this.#isElsewhere?.(cluster, signal)) this.#moved.add(cluster);
+    }
+  }
+
+  noted({ [movedCluster]: cluster }: Readonly<Record<string, string>>): void {
+    if (cluster !== undefined && this.#replicas.has(cluster)) this.#moved.add(cluster);
+  }
+
+  /** Drops the state of a cluster that left the stream, without events: its view was closed. */
+  forgetMoved(cluster: ClusterName): void {
+    if (this.#moved.delete(cluster)) this.#replicas.delete(cluster);
+  }
+
   put(object: T): void {
     const cluster = insistOnCluster(object);
+    if (this.#moved.delete(cluster)) this.#returned();
     const key = keyOf(object);
     const kept = this.#keep(withoutCluster(object));
     if (kept) this.#made(cluster).put(kept, false);
@@ -146,7 +186,13 @@ export class FleetInformer<T extends ApiObject> implements ReflectorTarget<T, Pl
 
   remove(object: T): void {
     const cluster = insistOnCluster(object);
+    if (this.#moved.has(cluster)) return;
     this.#remove(cluster, keyOf(object), this.#keep(withoutCluster(object)));
+  }
+
+  /** A list finds the objects that were deleted while the cluster was away and its view stayed open. */
+  #returned(): void {
+    this.#reflector.refreshed().catch(() => undefined);
   }
 
   #remove(cluster: ClusterName, key: ObjectKey, last?: T): void {

@@ -74,6 +74,7 @@ export class FleetView implements Cache {
     this.#isClosed = true;
     for (const registration of this.#registrations ?? []) registration.remove();
     this.#informers = undefined;
+    this.#fleet.forgetMoved(this.name);
   }
 
   #addHandler(informer: FleetInformer<ApiObject>, handler: EventHandler): Registration {

@@ -31,6 +31,8 @@ export interface ReflectorTarget<T extends ApiObject, Kept = T> {
   replace(objects: Iterable<Kept>, signal: AbortSignal): Promise<void>;
   put(object: T): void;
   remove(object: T): void;
+  /** Called for a bookmark with annotations. */
+  noted?(annotations: Readonly<Record<string, string>>): void;
 }
 
 export interface ReflectorOptions<T extends ApiObject, Kept = T> {
@@ -264,6 +266,7 @@ export class Reflector<T extends ApiObject, Kept = T> {
   #follow(event: WatchEvent<T>): void {
     const { target } = this.#options;
     if (event.type === 'BOOKMARK') {
+      if (event.annotations) target.noted?.(event.annotations);
       // An event without a version is ignored.
       if (event.resourceVersion !== '') this.#version = event.resourceVersion;
     } else {

@@ -140,6 +140,50 @@ test('a tenant that comes under the name of one that is gone sees nothing of tha
   await running;
 });
 
+test('a tenant that another API server serves is read by its own path, and nothing of it is deleted', async () => {
+  await using world = await open();
+  const { fleet, faults } = world;
+  await world.add('a');
+  await fleet.clientOf('a').create(configMapKind, { metadata: { namespace: 'default', name: 'kept' } });
+  const engine = new ClusterEngine({ provider: world.provider });
+  const told: string[] = [];
+  const engaged = [Promise.withResolvers<AbortSignal>(), Promise.withResolvers<AbortSignal>()];
+  let engagements = 0;
+  engine.addAware({
+    engage(_name, cluster, signal) {
+      const at = engagements++;
+      const registration = cluster.cache.informer(configMapKind).addHandler({
+        onDelete: ({ metadata }) => void told.push(`-${metadata.name}`),
+        onAdd: ({ metadata }) => void told.push(`${at}+${metadata.name}`),
+      });
+      if (at === 0) void registration.synced().then(() => engaged[0]!.resolve(signal));
+      else engaged[at]!.resolve(signal);
+      return { drained: () => Promise.resolve() };
+    },
+  });
+  const end = new AbortController();
+  const running = engine.run(end.signal);
+  const first = await engaged[0]!.promise;
+  assert.ok(told.includes('0+kept'));
+  const own = faults.hang(({ target }) => target.includes('/clusters/a/control-plane/api/v1/configmaps'));
+  const target = '/apis/tenancy.hangar.dev/v1alpha1/tenants/a';
+  const headers = { 'content-type': 'application/json' };
+  const spec = { server: 'https://127.0.0.1:1', ca: '-----BEGIN CERTIFICATE-----' };
+  const body = Buffer.from(JSON.stringify({ spec }));
+  await fleet.client.raw({ method: 'POST', target: `${target}/hold?id=m`, headers });
+  assert.ok(!first.aborted, 'a hold changes nothing');
+  await fleet.client.raw({ method: 'POST', target: `${target}/remote?id=m`, headers, body });
+  await aborted(first);
+  await engaged[1]!.promise;
+  while (own.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    told.filter((one) => one.startsWith('-')),
+    [],
+  );
+  end.abort();
+  await running;
+});
+
 test('tenants that can only be read are clusters if they are wanted', async () => {
   await using world = await open({ includeReadOnly: true });
   for (const name of ['one', 'two']) await world.add(name);

@@ -1,10 +1,13 @@
 /**
  * Provider of the tenants of a Hangar with one list and one watch for each kind, regardless of their number. A tenant costs a view of the
  * shared cache; writes go to its own path, over the connections of the management plane. The client must be allowed to read all tenants.
+ *
+ * A tenant that has moved to a dedicated control plane is not on that stream. Its cluster has a separate cache, by the same path.
  */
 
 import { defineKind } from '@hangar/client';
-import type { ApiObject } from '@hangar/client';
+import type { ApiObject, Client } from '@hangar/client';
+import { hasCode } from '@hangar/core';
 import type { CacheOptions } from '../../cache/cache-options.ts';
 import { FleetCache } from '../../cache/fleet-cache.ts';
 import { newCluster } from '../../new-cluster.ts';
@@ -25,7 +28,7 @@ export interface HangarWildcardOptions extends ManagementOptions {
 
 interface TenantObject extends ApiObject {
   spec?: { readonly suspension?: 'ReadOnly' | 'Offline' };
-  status?: { readonly quarantine?: object };
+  status?: { readonly quarantine?: object; readonly serving?: { readonly mode?: 'Local' | 'Remote' } };
 }
 
 const Tenant = defineKind<TenantObject>({
@@ -38,6 +41,8 @@ const Tenant = defineKind<TenantObject>({
 const planePath = (tenant: string): string => `/clusters/${tenant}/control-plane`;
 const everyTenant = '*';
 
+const isRemote = ({ status }: TenantObject): boolean => status?.serving?.mode === 'Remote';
+
 /** Returns a provider of the tenants of a Hangar, with one watch per kind for all of them. */
 export function hangarWildcard(options: HangarWildcardOptions): Provider {
   const { management, labelSelector, includeReadOnly = false, cache, clock, log } = options;
@@ -49,9 +54,31 @@ export function hangarWildcard(options: HangarWildcardOptions): Provider {
     isWanted: ({ spec, status }) =>
       status?.quarantine === undefined &&
       (spec?.suspension === undefined || (includeReadOnly && spec.suspension === 'ReadOnly')),
-    newFleet: () =>
-      new FleetCache({ client: pathClient(management, planePath(everyTenant)), options: cache, clock, log }),
+    newFleet: () => {
+      const isElsewhere = (name: string, signal: AbortSignal): Promise<boolean> => isMoved(management, name, signal);
+      return new FleetCache({
+        client: pathClient(management, planePath(everyTenant)),
+        options: cache,
+        clock,
+        log,
+        isElsewhere,
+      });
+    },
+    elsewhere: {
+      isElsewhere: isRemote,
+      open: (name) => newCluster({ name, client: pathClient(management, planePath(name)), cache, clock, log }),
+    },
     open: (name, fleet) =>
       newCluster({ name, client: pathClient(management, planePath(name)), cache: fleet.cluster(name), log }),
   });
+}
+
+/** Rejects if the answer is unknown. */
+async function isMoved(management: Client, name: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return isRemote(await management.get(Tenant, { name }, { signal }));
+  } catch (error) {
+    if (hasCode(error, 'NotFound')) return false;
+    throw error;
+  }
 }
