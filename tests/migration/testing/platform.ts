@@ -14,32 +14,40 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { announced } from '@hangar/core/command-line';
 import { freePorts } from '../../../tools/free-ports.ts';
 import { tool } from '../../../tools/tool.ts';
 
 const run = promisify(execFile);
-const program = fileURLToPath(new URL('../../../bin/hangar.js', import.meta.url));
+const hangarProgram = fileURLToPath(new URL('../../../bin/hangar.js', import.meta.url));
 const components = ['etcd', 'etcdutl', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 const outputBytesMax = 256 * 1024 * 1024;
 
 export class HostedPlatform implements AsyncDisposable {
   readonly folder: string;
   readonly #kubectl: string;
+  readonly #program: string;
+  #upArgs: readonly string[] = [];
 
-  private constructor(folder: string, kubectl: string) {
+  private constructor(folder: string, kubectl: string, program: string) {
     this.folder = folder;
     this.#kubectl = kubectl;
+    this.#program = program;
   }
 
-  /** `args`: further arguments of `hangar up`. */
-  static async start(args: readonly string[] = []): Promise<HostedPlatform> {
+  /** `args`: further arguments of `hangar up`. `program`: instead of `bin/hangar.js`. */
+  static async start(args: readonly string[] = [], program = hangarProgram): Promise<HostedPlatform> {
     const folder = await mkdtemp(join(tmpdir(), 'hangar-migration-'));
-    const platform = new HostedPlatform(folder, await tool('kubectl'));
+    const started = program === hangarProgram ? program : join(folder, 'hangar');
+    const platform = new HostedPlatform(folder, await tool('kubectl'), started);
     try {
       await mkdir(join(folder, 'bin'));
+      // Readers of the data directory know the server by the name of its program.
+      if (program !== hangarProgram) await symlink(program, platform.#program);
       for (const name of components) await symlink(await tool(name), join(folder, 'bin', name));
       const [port] = (await freePorts(1)) as [number];
-      await platform.hangar('up', '--detach', '--no-demo', '--hosted', `--port=${port}`, ...args);
+      platform.#upArgs = ['up', '--detach', '--no-demo', '--hosted', `--port=${port}`, ...args];
+      await platform.startServer();
     } catch (error) {
       await platform[Symbol.asyncDispose]();
       throw error;
@@ -51,6 +59,11 @@ export class HostedPlatform implements AsyncDisposable {
     return join(this.folder, 'data');
   }
 
+  /** Also after the server was killed. */
+  async startServer(): Promise<void> {
+    await this.hangar(...this.#upArgs);
+  }
+
   async hangar(...args: readonly string[]): Promise<string> {
     const env = {
       ...process.env,
@@ -58,7 +71,7 @@ export class HostedPlatform implements AsyncDisposable {
       HANGAR_TOOLS_CACHE: this.folder,
       KUBECONFIG: join(this.folder, 'user.kubeconfig'),
     };
-    const all = [program, ...args, `--data-dir=${this.dataFolder}`];
+    const all = [this.#program, ...args, `--data-dir=${this.dataFolder}`];
     const { stdout } = await run(process.execPath, all, { env, cwd: this.folder, maxBuffer: outputBytesMax });
     return stdout;
   }
@@ -76,7 +89,9 @@ export class HostedPlatform implements AsyncDisposable {
 
   /** Process ID of the server. */
   async serverPid(): Promise<number> {
-    return Number(await readFile(join(this.dataFolder, 'hangar.pid'), 'utf8'));
+    const server = await announced(this.dataFolder);
+    if (!server) throw new Error('no server runs in the data directory');
+    return server.pid;
   }
 
   /** `kubeconfig`: a file in the folder. */
