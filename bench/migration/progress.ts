@@ -8,7 +8,7 @@ export function progressLines(): (text: string) => void {
   return (text) => console.log(`[${seconds(performance.now() - startMs).padStart(8)}] ${text}`);
 }
 
-/** Disposes the stack when the process is interrupted or terminated: the platform runs in a process of its own. */
+/** Disposes the stack when the process is interrupted or terminated: the platform runs in a separate process. */
 export function disposeOnSignal(stack: AsyncDisposableStack): void {
   const end = (signal: NodeJS.Signals): void => {
     console.log(`${signal}: stopping`);

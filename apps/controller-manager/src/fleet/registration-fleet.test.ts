@@ -73,6 +73,25 @@ describe('the fleet of registrations', () => {
     assert.deepEqual([address, secret], ['https://z', secretOf('z')]);
   });
 
+  test('one whose control plane runs the services itself is gone, and returns with the address', async () => {
+    await using world = await startManagementWorld();
+    await register(world.client, 'a');
+    await resolve(world.client, 'a', secretOf('a'));
+    await using heard = new Heard(fleetOf(world));
+    await heard.cluster('a', ({ secret }) => secret !== undefined);
+    const report = (reason: string) => {
+      const condition = { type: 'Ready', status: 'False', reason, message: '' };
+      const conditions = [{ ...condition, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+      const status = { ready: false, resolvedEndpoint: null, resolvedKubeconfigSecretRef: null, conditions };
+      return world.client.status.patch(ControlPlaneRegistration, { name: 'a' }, { type: 'merge', body: { status } });
+    };
+    await report('ServiceIncluded');
+    await heard.until(() => !heard.clusters.has('a'));
+    await report('Resolved');
+    await resolve(world.client, 'a', secretOf('a'));
+    await heard.cluster('a', ({ secret }) => secret !== undefined);
+  });
+
   test('what changes of it and is of no interest is not told', async () => {
     await using world = await startManagementWorld();
     await register(world.client, 'a');

@@ -5,11 +5,12 @@
  *   address    status.resolvedEndpoint
  *   secret     status.resolvedKubeconfigSecretRef; the last one while there is none
  *
- * A registration that is being deleted counts as gone. A status of an older generation is ignored: it may be about another control plane,
+ * A registration that is being deleted counts as gone, and so does one whose control plane runs the services itself: the last known address
+ * would lead a second set of controllers to it. A status of an older generation is ignored: it may be about another control plane,
  * and two managers would work on that.
  */
 
-import { controlPlaneOf, ControlPlaneRegistration, resolvedSecretOf } from '@hangar/runtime/clusters';
+import { controlPlaneOf, ControlPlaneRegistration, resolvedSecretOf, serviceIncluded } from '@hangar/runtime/clusters';
 import type { RegistrationObject } from '@hangar/runtime/clusters';
 import type { Fleet } from '../contract.ts';
 import type { Candidate } from './compose.ts';
@@ -33,6 +34,7 @@ function reducedRegistration(registration: RegistrationObject): RegistrationObje
   const controlPlane = controlPlaneOf(registration);
   const services = registeredServices(registration);
   if (deletionTimestamp || controlPlane === '' || services.size === 0) return undefined;
+  if (isOfSpec(registration) && isIncluded(registration)) return undefined;
   const { resolvedEndpoint, resolvedKubeconfigSecretRef } = isOfSpec(registration) ? (status ?? {}) : {};
   return {
     apiVersion,
@@ -48,6 +50,9 @@ function reducedRegistration(registration: RegistrationObject): RegistrationObje
 /** A status without observedGeneration counts as current. */
 const isOfSpec = ({ metadata, status }: RegistrationObject): boolean =>
   (status?.observedGeneration ?? Infinity) >= (metadata.generation ?? 0);
+
+const isIncluded = ({ status }: RegistrationObject): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === serviceIncluded) ?? false;
 
 export const registeredServices = ({ spec }: RegistrationObject) => serviceSet(spec?.services ?? []);
 

@@ -7,6 +7,7 @@
  */
 
 import { isConditionTrue, findCondition } from '@hangar/runtime';
+import { serviceIncluded } from '@hangar/runtime/clusters';
 import type { ControlPlane, ControlPlaneEndpoint, ControlPlaneRegistration, SecretReference } from '../api/index.ts';
 import { clusterPathOf, kubeconfigSecretName, managementNamespace } from '../api/index.ts';
 import { isAtAnyPath, isSameAddress, resolveAddresses, writtenAddress } from '../endpoint/resolve.ts';
@@ -36,7 +37,7 @@ export type Resolution =
 export type PendingReason =
   | 'ControlPlaneRefMissing'
   | 'ControlPlaneNotFound'
-  | 'ServiceIncluded'
+  | typeof serviceIncluded
   | 'EndpointPending'
   | 'KubeconfigPending'
   | 'ControlPlaneNotReady';
@@ -64,7 +65,7 @@ export function resolve(found: Found): Resolution {
   if (included.length > 0) {
     const them = included.join(' and ');
     return pending(
-      'ServiceIncluded',
+      serviceIncluded,
       `ControlPlane "${name}" has mode Dedicated and runs ${them} itself: remove ${them} from spec.services`,
     );
   }

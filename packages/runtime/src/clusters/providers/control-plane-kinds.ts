@@ -67,6 +67,9 @@ export interface RegistrationObject extends ApiObject {
   };
 }
 
+/** Reason of `Ready` of a registration whose control plane runs its services itself. Controller managers do not serve it. */
+export const serviceIncluded = 'ServiceIncluded';
+
 export const ControlPlaneRegistration = defineKind<RegistrationObject>({
   apiVersion: 'controlplane.kplane.dev/v1alpha1',
   kind: 'ControlPlaneRegistration',

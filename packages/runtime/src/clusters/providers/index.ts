@@ -14,7 +14,7 @@ export type { ClusterApiOptions, ClusterApiVersion } from './cluster-api.ts';
 export { controlPlaneEndpoint } from './control-plane-endpoint.ts';
 export type { ControlPlaneEndpointOptions } from './control-plane-endpoint.ts';
 export { addressOf, byAge, controlPlaneOf, resolvedSecretOf } from './control-plane-kinds.ts';
-export { controllerManagerLost, endpointServices, servicesAnnotation } from './control-plane-kinds.ts';
+export { controllerManagerLost, endpointServices, serviceIncluded, servicesAnnotation } from './control-plane-kinds.ts';
 export { ControlPlaneEndpoint, ControlPlaneRegistration } from './control-plane-kinds.ts';
 export type { AddressType, ControllerManagerReference } from './control-plane-kinds.ts';
 export type { EndpointObject, RegistrationObject } from './control-plane-kinds.ts';

@@ -25,6 +25,7 @@ export const Namespace = defineKind<ApiObject>({
 export interface Condition {
   readonly type: string;
   readonly status: string;
+  readonly reason?: string | undefined;
 }
 
 export interface WithConditions extends ApiObject {
