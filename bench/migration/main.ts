@@ -41,8 +41,11 @@ export async function run(args: string[]): Promise<boolean> {
   }
   if (isWanted('sizes')) {
     const rows: SizeRow[] = [];
-    for (const objects of counts(values.objects ?? '1000,10000,100000')) rows.push(await sizes({ objects, writes }));
-    console.log(sizesTable(rows));
+    for (const objects of counts(values.objects ?? '1000,10000,100000')) {
+      rows.push(await sizes({ objects, writes }));
+      // The largest sizes take long, and can fail.
+      console.log(`\n${sizesTable(rows)}\n`);
+    }
     bars.push(...rows.map(pauseBar));
   }
   return printBars(bars);

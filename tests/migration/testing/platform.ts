@@ -28,6 +28,8 @@ export class HostedPlatform implements AsyncDisposable {
   readonly #kubectl: string;
   readonly #program: string;
   #upArgs: readonly string[] = [];
+  /** Ends commands that wait. */
+  readonly #stopping = new AbortController();
 
   private constructor(folder: string, kubectl: string, program: string) {
     this.folder = folder;
@@ -64,7 +66,11 @@ export class HostedPlatform implements AsyncDisposable {
     await this.hangar(...this.#upArgs);
   }
 
-  async hangar(...args: readonly string[]): Promise<string> {
+  hangar(...args: readonly string[]): Promise<string> {
+    return this.#hangar(args, this.#stopping.signal);
+  }
+
+  async #hangar(args: readonly string[], signal?: AbortSignal): Promise<string> {
     const env = {
       ...process.env,
       PATH: `${join(this.folder, 'bin')}:${process.env['PATH']}`,
@@ -72,7 +78,8 @@ export class HostedPlatform implements AsyncDisposable {
       KUBECONFIG: join(this.folder, 'user.kubeconfig'),
     };
     const all = [this.#program, ...args, `--data-dir=${this.dataFolder}`];
-    const { stdout } = await run(process.execPath, all, { env, cwd: this.folder, maxBuffer: outputBytesMax });
+    const options = { env, cwd: this.folder, maxBuffer: outputBytesMax, signal };
+    const { stdout } = await run(process.execPath, all, options);
     return stdout;
   }
 
@@ -127,7 +134,8 @@ export class HostedPlatform implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.hangar('down').catch(() => undefined);
+    this.#stopping.abort();
+    await this.#hangar(['down']).catch(() => undefined);
     await rm(this.folder, { recursive: true, force: true });
   }
 }
