@@ -12,6 +12,8 @@ export function progressLines(): (text: string) => void {
 export function disposeOnSignal(stack: AsyncDisposableStack): void {
   const end = (signal: NodeJS.Signals): void => {
     console.log(`${signal}: stopping`);
+    // The run fails because its programs end. The process must not exit before all of them have ended.
+    process.on('uncaughtException', () => {});
     void stack.disposeAsync().finally(() => process.exit(1));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
