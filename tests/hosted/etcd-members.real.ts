@@ -27,7 +27,7 @@ describe('members of the etcd of a HostedControlPlane', () => {
   let steady: SteadyClient;
 
   before(async () => {
-    cluster = await ProcessCluster.start({ etcdLossTimes: { certainMs: 1_000, absentMs: 5_000 } });
+    cluster = await ProcessCluster.start({ etcdTimes: { lossTimes: { certainMs: 1_000, absentMs: 5_000 } } });
     await cluster.client.create(HostedControlPlane, {
       metadata: { ...key },
       spec: { version: 'v1.36.4', replicas: 1, etcd: { replicas: 1 } },

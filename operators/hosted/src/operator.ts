@@ -15,7 +15,7 @@ import type { HostedControllerOptions } from './control-plane/controller.ts';
 import type { CertManagerUse, PlaneAccess } from './control-plane/pass.ts';
 import { Writes } from './control-plane/writes.ts';
 import { endpointUrl } from './endpoint-url.ts';
-import type { LossTimes } from './etcd/losses.ts';
+import type { EtcdTimes } from './etcd/care.ts';
 import { openSession } from './etcd/session.ts';
 import type { OpenSession } from './etcd/session.ts';
 import { externalAddress } from './front-door/settings.ts';
@@ -54,8 +54,8 @@ export interface HostedOperatorOptions {
   readonly connect?: ((access: PlaneAccess) => Promise<Client>) | undefined;
   /** Observes and changes etcd. Absent: over TLS, as `reach` says. */
   readonly openEtcd?: OpenSession | undefined;
-  /** Times after which an etcd member is lost, for tests. */
-  readonly etcdLossTimes?: LossTimes | undefined;
+  /** For tests: how often etcd is observed, and when a member is lost. */
+  readonly etcdTimes?: EtcdTimes | undefined;
   /** Period and source of measurements of API servers. Absent: every 15 s, from their metrics. */
   readonly autoscaling?: HostedControllerOptions['autoscaling'];
   /** Maximum number of concurrent reconciles. Absent: 10. */
@@ -124,7 +124,7 @@ export function hostedOperator(options: HostedOperatorOptions): Manager {
     connect: options.connect ?? ((access) => overTls(access, reach, options.frontDoor)),
     concurrency: options.concurrency ?? 10,
     openEtcd: options.openEtcd ?? openSession(reach, clock),
-    etcdLossTimes: options.etcdLossTimes,
+    etcdTimes: options.etcdTimes,
     autoscaling: options.autoscaling,
     hasBackups: options.backups === true,
     ...(tlsRouteVersion ? { tlsRouteVersion } : {}),

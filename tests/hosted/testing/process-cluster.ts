@@ -47,7 +47,7 @@ export interface PreparedCluster {
 }
 
 /** Options of the operator. */
-type OperatorSetting = 'certManager' | 'frontDoor' | 'autoscaling' | 'registry' | 'etcdLossTimes';
+type OperatorSetting = 'certManager' | 'frontDoor' | 'autoscaling' | 'registry' | 'etcdTimes';
 
 export interface ProcessClusterOptions
   extends Pick<ProcessRuntimeOptions, 'loadBalancerAddresses'>, Pick<HostedOperatorOptions, OperatorSetting> {
@@ -100,7 +100,7 @@ export class ProcessCluster implements AsyncDisposable {
 
   static async start(options: ProcessClusterOptions = {}): Promise<ProcessCluster> {
     const { prepare, images = {}, loadBalancerAddresses } = options;
-    const { certManager, frontDoor, autoscaling, registry, etcdLossTimes } = options;
+    const { certManager, frontDoor, autoscaling, registry, etcdTimes } = options;
     const { serverArguments = [], runsOperator = true } = options;
     const lines: string[] = [];
     const log = new Logger({ level: 'info', format: 'text', clock: systemClock, write: (line) => lines.push(line) });
@@ -129,7 +129,7 @@ export class ProcessCluster implements AsyncDisposable {
     const { kubeconfig, folder } = cluster;
     if (prepare) opened.use(await prepare({ client, kubeconfig, folder }));
     opened.defer(() => removePods(client));
-    const settings = { certManager, frontDoor, autoscaling, registry, etcdLossTimes };
+    const settings = { certManager, frontDoor, autoscaling, registry, etcdTimes };
     const parts = { folder: node, log, lines, settings, runsOperator, kubeconfig };
     return new ProcessCluster(client, parts, opened.move());
   }
@@ -196,6 +196,18 @@ export class ProcessCluster implements AsyncDisposable {
         return etcd.status().finally(() => etcd.close());
       }),
     );
+  }
+
+  /** Removes all old revisions from etcd, as its compaction does from time to time. */
+  async compactEtcd(): Promise<void> {
+    const [member] = await etcdAccess(this.client, key);
+    const etcd = openEtcdMaintenance({ endpoints: member!.endpoints, tls: member!.tls });
+    try {
+      const { revision } = await etcd.status();
+      await etcd.compact(revision);
+    } finally {
+      etcd.close();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -14,7 +14,7 @@ import { Certificate, Issuer } from '../cert-manager/kinds.ts';
 import { Autoscaler } from '../autoscaling/autoscaler.ts';
 import type { AutoscalerOptions } from '../autoscaling/autoscaler.ts';
 import { EtcdCare } from '../etcd/care.ts';
-import type { LossTimes } from '../etcd/losses.ts';
+import type { EtcdTimes } from '../etcd/care.ts';
 import type { OpenSession } from '../etcd/session.ts';
 import { AutoscalingMetrics } from '../metrics/autoscaling-metrics.ts';
 import { EtcdMetrics } from '../metrics/etcd-metrics.ts';
@@ -62,7 +62,7 @@ export interface HostedControllerOptions extends Omit<
   'events' | 'metrics' | 'etcdCare' | 'autoscaler' | 'frontDoor'
 > {
   readonly openEtcd: OpenSession;
-  readonly etcdLossTimes?: LossTimes | undefined;
+  readonly etcdTimes?: EtcdTimes | undefined;
   readonly frontDoor?: FrontDoorSettings | undefined;
   /** Maximum number of concurrent reconciles. */
   readonly concurrency: number;
@@ -72,14 +72,14 @@ export interface HostedControllerOptions extends Omit<
 /** The cache of the manager must have `hostedCaches`. */
 export function addHostedController(
   manager: Manager,
-  { concurrency, openEtcd, etcdLossTimes, autoscaling, frontDoor: settings, ...options }: HostedControllerOptions,
+  { concurrency, openEtcd, etcdTimes, autoscaling, frontDoor: settings, ...options }: HostedControllerOptions,
 ): void {
   const world = { ...options, frontDoor: settings && frontDoorWorld(manager, settings) };
   const { clusterKind, clock, random } = world;
   const metrics = new HostedMetrics(manager.registry);
   const events = manager.recorder('hosted-operator').for(manager.cluster);
   const etcdMetrics = new EtcdMetrics(manager.registry);
-  const etcdCare = new EtcdCare({ clock, open: openEtcd, events, metrics: etcdMetrics, lossTimes: etcdLossTimes });
+  const etcdCare = new EtcdCare({ ...etcdTimes, clock, open: openEtcd, events, metrics: etcdMetrics });
   const autoscalingMetrics = new AutoscalingMetrics(manager.registry);
   const autoscaler = new Autoscaler({ ...autoscaling, clock, random, metrics: autoscalingMetrics, events });
   const clusters: WatchesOptions<ClusterObject>[] = clusterKind ? [{ kind: clusterKind, map: controlPlanesOf }] : [];

@@ -5,6 +5,7 @@ import { MetricsRegistry } from '@hangar/runtime';
 import type { SourceContext } from '@hangar/runtime';
 import { virtualClock } from '@hangar/testkit';
 import { EtcdCare } from './care.ts';
+import type { EtcdTimes } from './care.ts';
 import type { EtcdTarget } from './session.ts';
 import { EtcdMetrics } from '../metrics/etcd-metrics.ts';
 import { healthyMember, notMember, observationOf, observationWith, spaceSettings } from './testing/observations.ts';
@@ -22,11 +23,12 @@ const target = (name = 'demo'): EtcdTarget => ({
   space: spaceSettings,
 });
 
-function running(answer: (name: string) => ObservedFigures | undefined | Error) {
+function running(answer: (name: string) => ObservedFigures | undefined | Error, times: EtcdTimes = {}) {
   const clock = virtualClock();
   const [probes, enqueued]: [{ name: string; atMs: number }[], string[]] = [[], []];
   const fromMs = clock.monotonicMs();
   const monitor = new EtcdCare({
+    ...times,
     clock,
     events: { event: () => {} },
     metrics: new EtcdMetrics(new MetricsRegistry()),
@@ -76,6 +78,20 @@ test('a control plane is probed at once and then every minute, and enqueued only
   health = healthy(117 * mebibyte);
   await it.clock.advance(60_000);
   assert.deepEqual([it.probes.length, it.enqueued.length], [4, 2]);
+});
+
+test('the period of probes can be set, and applies to a cluster without changes only', async () => {
+  let health = healthy(mebibyte);
+  await using it = running(() => health, { periodMs: 30_000 });
+  it.monitor.track(object(), target());
+  await it.clock.advance(1_000);
+  await it.clock.advance(30_000);
+  assert.equal(it.probes.length, 2);
+  health = noSpace;
+  await it.clock.advance(30_000);
+  const before = it.probes.length;
+  await it.clock.advance(10_000);
+  assert.ok(it.probes.length > before, 'an alarm is probed more often');
 });
 
 test('an alarm is enqueued, and its end is noticed within ten seconds', async () => {

@@ -49,13 +49,17 @@ const longActionsMax = 4;
 const changeBytesMin = 16 * 2 ** 20;
 const changeShareMin = 0.05;
 
-export interface EtcdCareOptions {
+export interface EtcdTimes {
+  /** Time between two observations of a cluster without changes. Absent: a minute. */
+  readonly periodMs?: number | undefined;
+  readonly lossTimes?: LossTimes | undefined;
+}
+
+export interface EtcdCareOptions extends EtcdTimes {
   readonly clock: Clock;
   readonly open: OpenSession;
   readonly events: Pick<ClusterEvents, 'event'>;
   readonly metrics: Pick<EtcdMetrics, 'observe' | 'remove' | 'defragmented' | 'recovered'>;
-  /** For tests. */
-  readonly lossTimes?: LossTimes | undefined;
 }
 
 /** The object to enqueue. */
@@ -187,7 +191,7 @@ export class EtcdCare {
     session: ReturnType<OpenSession>,
     observation: EtcdObservation,
   ): Promise<number | undefined> {
-    const { clock, lossTimes } = this.#options;
+    const { clock, lossTimes, periodMs: calmPeriodMs = periodMs } = this.#options;
     const nowMs = clock.monotonicMs();
     one.losses = followLosses(one.losses, observation, nowMs);
     one.space.observed(observation, spaceOf(observation, one.target.space));
@@ -202,7 +206,7 @@ export class EtcdCare {
     if (observation.membership.phase === 'joining') return joinPeriodMs;
     if (one.losses.size > 0) return changePeriodMs;
     if (observation.listed === undefined) return undefined;
-    return observation.alarms.length > 0 ? alarmPeriodMs : isCalm(observation) ? periodMs : changePeriodMs;
+    return observation.alarms.length > 0 ? alarmPeriodMs : isCalm(observation) ? calmPeriodMs : changePeriodMs;
   }
 
   async #manageSpace(
