@@ -27,22 +27,26 @@ export interface Selection {
 export function selectAffected({ tests, changed, dependencies }: Selection): string[] {
   if (changed.some((file) => everything.test(file))) return [...tests];
   const changedAreas = new Set(changed.map(areaOf));
-  return tests.filter((test) => areasOf(test, dependencies).some((area) => changedAreas.has(area)));
+  const users = usersOf(dependencies);
+  const affected = new Set([...tests, ...users.keys()].filter((file) => changedAreas.has(areaOf(file))));
+  for (const file of affected) for (const user of users.get(file) ?? []) affected.add(user);
+  return tests.filter((test) => affected.has(test));
 }
 
-/** Returns the file's own area and the areas of all files that it reaches. */
-function areasOf(test: string, dependencies: ReadonlyMap<string, readonly string[]>): string[] {
-  const reached = new Set([test]);
-  for (const file of reached) {
-    for (const next of dependencies.get(file) ?? []) reached.add(next);
-    // A folder that test code names stands for the sources in it, without the tests of these sources.
-    if (!/\.\w+$/.test(file) && (file.includes('/') || file === 'bin')) {
-      for (const inside of dependencies.keys()) {
-        if (inside.startsWith(`${file}/`) && !/\.(test|real)\.ts$/.test(inside)) reached.add(inside);
-      }
-    }
-  }
-  return [...new Set([...reached].map(areaOf))];
+/** Returns the files that depend on each file and on each folder. */
+function usersOf(dependencies: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
+  const users = new Map<string, string[]>();
+  const add = (file: string, user: string): void => {
+    const known = users.get(file);
+    if (known) known.push(user);
+    else users.set(file, [user]);
+  };
+  for (const [user, files] of dependencies) for (const file of files) add(file, user);
+  // A folder that test code names stands for the sources in it, without the tests of these sources.
+  const folders = [...users.keys()].filter((name) => !/\.\w+$/.test(name) && (name.includes('/') || name === 'bin'));
+  const sources = [...dependencies.keys()].filter((file) => !/\.(test|real)\.ts$/.test(file));
+  for (const folder of folders) for (const file of sources) if (file.startsWith(`${folder}/`)) add(file, folder);
+  return users;
 }
 
 function areaOf(file: string): string {
