@@ -15,6 +15,8 @@ export interface Limits {
 export interface TestProcessOptions {
   readonly root: string;
   readonly limits: Limits;
+  /** Options of Node for the process. */
+  readonly nodeOptions?: readonly string[] | undefined;
   /** Receives the output while the file runs. Without it the end of the output is kept for the result. */
   readonly onOutput?: ((text: string) => void) | undefined;
   /** Receives errors of files that are already finished. */
@@ -44,7 +46,7 @@ export class TestProcess {
     // In a separate process group, so that a process that hangs is killed with everything that its tests started.
     this.#child = spawn(
       process.execPath,
-      [`--test-reporter=${reporter}`, '--test-reporter-destination=stdout', script],
+      [...(options.nodeOptions ?? []), `--test-reporter=${reporter}`, '--test-reporter-destination=stdout', script],
       {
         cwd: options.root,
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
