@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
 import { createServer as createHttp2 } from 'node:http2';
 import type { ServerHttp2Stream } from 'node:http2';
+import { createServer as createHttps } from 'node:https';
 import { createServer as createTcp } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Container } from '@hangar/client/kinds/core-v1';
 import { seededRandom, systemClock } from '@hangar/core';
+import { createAuthority, issueCertificate } from '@hangar/pki';
 import { virtualClock } from '@hangar/testkit';
 import { runProbe } from './probe.ts';
 import type { ProbeTarget } from './probe.ts';
@@ -160,6 +162,22 @@ test('an HTTP probe succeeds with status 200 to 399, and sends its headers', asy
   assert.deepEqual(await probe('/500'), { isSuccess: false, output: 'HTTP probe failed with statuscode: 500' });
   assert.deepEqual(seen, ['/200 a', '/302 a', '/500 a']);
   assert.deepEqual(await probe('/200', 'none'), { isSuccess: false, output: "couldn't find port: none" });
+});
+
+test('an HTTPS probe accepts any certificate, and its connections are not reused', async (context) => {
+  const world = { clock: systemClock, random: seededRandom(1) };
+  const authority = createAuthority('unknown', 1, world);
+  const request = { commonName: 'other', usage: 'server', hosts: ['other.example.com'], days: 1 } as const;
+  const { key, certificate: cert } = issueCertificate(authority, request, world);
+  let connections = 0;
+  const server = createHttps({ key, cert }, (_, response) => response.end('ok'));
+  server.on('secureConnection', () => connections++);
+  const port = await listening(context, server);
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const result = await runProbe({ httpGet: { scheme: 'HTTPS', port } }, target(port), 60_000);
+    assert.deepEqual(result, { isSuccess: true, output: '' });
+  }
+  assert.equal(connections, 2);
 });
 
 test('TCP and HTTP probes of a closed port fail with the message of the kubelet', async () => {
