@@ -7,6 +7,7 @@ import { complete } from './complete.ts';
 import { completion } from './completion.ts';
 import { connect } from './connect.ts';
 import { create } from './create.ts';
+import { credential } from './credential.ts';
 import { deleteCommand } from './delete.ts';
 import { describe } from './describe.ts';
 import { doctor } from './doctor.ts';
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
   get,
   describe,
   kubeconfig,
+  credential,
   use,
   connect,
   node,

@@ -10,9 +10,14 @@ import { parseYaml } from '@hangar/api/yaml';
 import { failed } from '../errors.ts';
 import { quoted } from '../terminal/plain-text.ts';
 
-export interface Access {
-  readonly cluster: Readonly<Record<string, string>>;
+export interface Access extends KubeconfigEntries {
   readonly user: Readonly<Record<string, string>>;
+}
+
+/** The entries of a kubeconfig that this program writes. */
+export interface KubeconfigEntries {
+  readonly cluster: Readonly<Record<string, string>>;
+  readonly user: Readonly<JsonObject>;
 }
 
 const clusterFields = new Set(['server', 'certificate-authority-data', 'tls-server-name']);
@@ -79,7 +84,7 @@ function isWebAddress(server: string | undefined): boolean {
 export const contextName = (controlPlane: string): string => `hangar-${controlPlane}`;
 
 /** Returns a standalone kubeconfig. */
-export const kubeconfigOf = (controlPlane: string, { cluster, user }: Access): JsonObject => {
+export const kubeconfigOf = (controlPlane: string, { cluster, user }: KubeconfigEntries): JsonObject => {
   const name = contextName(controlPlane);
   return {
     apiVersion: 'v1',

@@ -8,11 +8,11 @@ import type { JsonObject } from '@hangar/api/json';
 import { entryOf, hasEntry, insistOnKubeconfig, withEntry, withoutEntry } from '@hangar/client/kubeconfig-entries';
 import { failed } from '../errors.ts';
 import { contextName } from './access.ts';
-import type { Access } from './access.ts';
+import type { KubeconfigEntries } from './access.ts';
 
 export interface MergeOptions {
   readonly controlPlane: string;
-  readonly access: Access;
+  readonly access: KubeconfigEntries;
   /** It becomes the current context. */
   readonly isCurrent: boolean;
 }

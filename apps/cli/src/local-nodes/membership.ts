@@ -3,14 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { isObject } from '@hangar/api/json';
-import { dumpYaml, parseYaml } from '@hangar/api/yaml';
-import type { Client } from '@hangar/client';
-import { accessOf } from '../control-planes/access.ts';
+import { parseYaml } from '@hangar/api/yaml';
 import type { JoinMaterial } from '../control-planes/join.ts';
-import type { ControlPlaneObject } from '../kinds.ts';
-import { kubeconfigOf } from '../kubeconfig/access.ts';
 import type { Join } from '../machine/index.ts';
-import type { Session } from '../session.ts';
 
 /** `nameservers`: for names outside of the cluster. */
 export function joinOf(material: JoinMaterial, nameservers: readonly string[]): Join {
@@ -24,13 +19,6 @@ export function joinOf(material: JoinMaterial, nameservers: readonly string[]): 
     nameservers,
     configuration: Object.fromEntries(kept.map((name) => [name, settings[name]])),
   };
-}
-
-/** Returns an administrator's client of the control plane. The caller closes it. */
-export async function planeClient(session: Session, client: Client, plane: ControlPlaneObject): Promise<Client> {
-  const access = await accessOf(client, plane, { isExternal: false, signal: session.signal });
-  const { configOfKubeconfig } = await import('@hangar/client');
-  return session.connect(await configOfKubeconfig(dumpYaml(kubeconfigOf(plane.metadata.name!, access))));
 }
 
 const resolverFiles = ['/run/systemd/resolve/resolv.conf', '/etc/resolv.conf'];

@@ -1,6 +1,6 @@
 /**
- * A client certificate of a dedicated control plane, through its CertificateSigningRequests: requested and approved by the operator, signed
- * by the controller manager of the control plane with its current CA.
+ * A client certificate of a control plane, through its CertificateSigningRequests: requested and approved by an administrator, signed by the
+ * controllers of the control plane with its current CA.
  */
 
 import type { Client, ClientCertificate } from '@hangar/client';
@@ -13,26 +13,34 @@ import type { WantedPair } from '../host/index.ts';
 const signerName = 'kubernetes.io/kube-apiserver-client';
 /** The controller manager signs at once. If it does not run, the pass is retried with back-off. */
 const signedWithinMs = 20_000;
+const nameLengthMax = 63;
+
+export interface CertificateRequestOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** The requester, for the message of the approval. */
+  readonly by?: string;
+}
 
 /** Rejects with `CertificateNotIssued` if the request is denied, or not signed in time. */
 export async function requestedCertificate(
   client: Client,
   { user, groups, expirationSeconds }: WantedPair,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  { clock, signal, by = 'the operator of control planes' }: CertificateRequestOptions,
 ): Promise<ClientCertificate> {
   const { key, pem } = newCertificateRequest(user, groups);
   const request = Buffer.from(pem).toString('base64');
   const spec = { request, signerName, expirationSeconds, usages: ['client auth' as const] };
   const created = await client.create(
     CertificateSigningRequest,
-    { metadata: { generateName: `${user}-` }, spec },
+    { metadata: { generateName: `${nameOf(user)}-` }, spec },
     { signal },
   );
   const name = created.metadata.name!;
   const condition = {
     type: 'Approved',
     status: 'True' as const,
-    message: 'requested by the operator of control planes',
+    message: `requested by ${by}`,
   };
   await client
     .subresource('approval')
@@ -44,6 +52,14 @@ export async function requestedCertificate(
   await client.delete(CertificateSigningRequest, { name }, { signal });
   return { certificate, key: key.export({ type: 'pkcs8', format: 'pem' }).toString() };
 }
+
+/** Returns a part of an object name: user names may be addresses, or have colons. */
+const nameOf = (user: string): string =>
+  user
+    .toLowerCase()
+    .slice(0, nameLengthMax)
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '') || 'user';
 
 async function signed(client: Client, name: string, signal: AbortSignal): Promise<string> {
   const one = { fieldSelector: `metadata.name=${name}`, signal };

@@ -3,7 +3,7 @@
 import type { Call } from '../../command.ts';
 import { usage } from '../../errors.ts';
 import { kubeconfigOf } from '../../kubeconfig/access.ts';
-import type { Access } from '../../kubeconfig/access.ts';
+import type { KubeconfigEntries } from '../../kubeconfig/access.ts';
 import { printedValue } from '../../terminal/printed.ts';
 import { mergedWith } from './merged.ts';
 import { writtenKubeconfig } from './written-kubeconfig.ts';
@@ -19,7 +19,7 @@ export function checkKubeconfigOutput({ given }: Pick<Call, 'given'>): void {
 export interface KubeconfigOutput {
   /** Of the control plane. */
   readonly name: string;
-  readonly access: Access;
+  readonly access: KubeconfigEntries;
   /** For the message: `control plane`. */
   readonly kind: string;
 }

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { isObject } from '@hangar/api/json';
 import { dumpYaml, parseYaml } from '@hangar/api/yaml';
 import { failed } from '../../errors.ts';
-import type { Access } from '../../kubeconfig/access.ts';
+import type { KubeconfigEntries } from '../../kubeconfig/access.ts';
 import { kubeconfigOf } from '../../kubeconfig/access.ts';
 import { writeSecretFile } from '../../kubeconfig/secret-file.ts';
 import type { Session } from '../../session.ts';
@@ -14,7 +14,7 @@ import { plain, quoted } from '../../terminal/plain-text.ts';
 export interface Wanted {
   /** Of the control plane. */
   readonly name: string;
-  readonly access: Access;
+  readonly access: KubeconfigEntries;
   /** `-` is standard output. */
   readonly file: string;
 }

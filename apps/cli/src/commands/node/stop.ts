@@ -6,7 +6,7 @@ import { find } from '../../control-planes/optional.ts';
 import { failed, usage } from '../../errors.ts';
 import { hangar } from '../../hints.ts';
 import { ControlPlane } from '../../kinds.ts';
-import { planeClient } from '../../local-nodes/membership.ts';
+import { planeClient } from '../../control-planes/plane-client.ts';
 import { deleteNodeObject, removeNode } from '../../local-nodes/remove.ts';
 import { remainingNode } from '../../local-nodes/run.ts';
 import { exists, findState, insistOnState, isRunning, listStates } from '../../local-nodes/state.ts';
