@@ -34,6 +34,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'backup-operator',
   ],
   'operators/backup': ['core', 'api', 'client', 'runtime', 'backup'],
+  // The operator of control planes for the kind ControlPlane.
+  'operators/projects': ['core', 'client', 'runtime', 'controlplane-operator'],
   // The store for its client of etcd, the operator of backups for the contract of its targets.
   'operators/hosted': [
     'core',

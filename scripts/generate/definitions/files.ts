@@ -8,6 +8,7 @@ import type * as Yaml from 'js-yaml';
 import * as backupKinds from '../../../operators/backup/src/api/kinds.ts';
 import * as controlPlaneKinds from '../../../operators/controlplane/src/api/kinds.ts';
 import * as hostedKinds from '../../../operators/hosted/src/api/kinds.ts';
+import * as projectKinds from '../../../operators/projects/src/api/kinds.ts';
 import type { KindNames } from '../../../packages/client/src/kind.ts';
 import { fileProblems, formatted, writeFiles } from '../generated-files.ts';
 import type { GeneratedFiles } from '../generated-files.ts';
@@ -32,6 +33,7 @@ const folders: readonly ApiFolder[] = [
   { kinds: controlPlaneKinds, path: 'operators/controlplane/src/api/', shared: [], yamlFolder },
   { kinds: hostedKinds, path: 'operators/hosted/src/api/', shared: ['operators/controlplane/src/api/condition.ts'] },
   { kinds: backupKinds, path: 'operators/backup/src/api/', shared: ['operators/controlplane/src/api/condition.ts'] },
+  { kinds: projectKinds, path: 'operators/projects/src/api/', shared: ['operators/controlplane/src/api/condition.ts'] },
 ];
 const part = 'definitions';
 /** js-yaml is a dependency of packages/api. */

@@ -5,6 +5,7 @@ import { retainedKind } from '../../../packages/server/src/tenancy/retained/kind
 import { definitions as backupDefinitions } from '../../../operators/backup/src/api/generated/index.ts';
 import { definitions } from '../../../operators/controlplane/src/api/generated/index.ts';
 import { definitions as hostedDefinitions } from '../../../operators/hosted/src/api/generated/index.ts';
+import { definitions as projectDefinitions } from '../../../operators/projects/src/api/generated/index.ts';
 import { describeCommands } from '../../../apps/cli/src/describe-commands.ts';
 import { flagGroups as controllerManagerFlags } from '../../../apps/controller-manager/src/options/flags.ts';
 import { frontDoorFlagGroups } from '../../../apps/hosted-operator/src/front-door/options.ts';
@@ -60,6 +61,7 @@ export function generateReference(): GeneratedFiles {
         ...definitions,
         ...hostedDefinitions,
         ...backupDefinitions,
+        ...projectDefinitions,
         tenantKind().definition as never,
         retainedKind().definition as never,
       ]),
