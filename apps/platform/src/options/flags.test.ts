@@ -22,15 +22,31 @@ test('documents are given every flag once, with what follows it and whether it m
 
 test('what runs beside the server follows from the store, and can be said', () => {
   const read = (...args: string[]) => (readOptions(args) as { services: object }).services;
-  assert.deepEqual(read(), { isBare: false, makesDemo: true, electsLeader: false });
-  assert.deepEqual(read('--store=etcd://a'), { isBare: false, makesDemo: false, electsLeader: true });
+  assert.deepEqual(read(), { isBare: false, makesDemo: true, hasProjects: false, electsLeader: false });
+  assert.deepEqual(read('--store=etcd://a'), {
+    isBare: false,
+    makesDemo: false,
+    hasProjects: false,
+    electsLeader: true,
+  });
   assert.deepEqual(read('--store=etcd://a', '--leader-elect=false'), {
     isBare: false,
     makesDemo: false,
+    hasProjects: false,
     electsLeader: false,
   });
-  assert.deepEqual(read('--leader-elect', '--no-demo'), { isBare: false, makesDemo: false, electsLeader: true });
-  assert.deepEqual(read('--bare', '--store=etcd://a'), { isBare: true, makesDemo: false, electsLeader: false });
+  assert.deepEqual(read('--leader-elect', '--no-demo'), {
+    isBare: false,
+    makesDemo: false,
+    hasProjects: false,
+    electsLeader: true,
+  });
+  assert.deepEqual(read('--bare', '--store=etcd://a'), {
+    isBare: true,
+    makesDemo: false,
+    hasProjects: false,
+    electsLeader: false,
+  });
   assert.throws(() => read('--bare', '--leader-elect'), UsageError);
 });
 

@@ -9,6 +9,8 @@ export interface ServiceOptions {
   readonly isBare: boolean;
   /** Creates a first control plane in an empty store. */
   readonly makesDemo: boolean;
+  /** Runs the operator of organizations and projects. */
+  readonly hasProjects: boolean;
   /** Of several servers on one store, one runs the operator and the controllers. */
   readonly electsLeader: boolean;
 }
@@ -16,6 +18,7 @@ export interface ServiceOptions {
 export const serviceFlags = {
   bare: { type: 'boolean' },
   'no-demo': { type: 'boolean' },
+  projects: { type: 'boolean' },
   'leader-elect': { type: 'boolean' },
 } as const;
 
@@ -24,6 +27,7 @@ export const serviceHelp: HelpGroup = {
   rows: [
     ['--bare', 'run only the API server, without the operator, the controllers and the control plane demo'],
     ['--no-demo', 'do not create the control plane "demo" at the first start'],
+    ['--projects', 'serve organizations and projects: each project of an organization has a control plane'],
     [
       '--leader-elect',
       'elect one of several servers on one store to run the operator and the controllers; can be set to false (default: true with etcd)',
@@ -34,6 +38,7 @@ export const serviceHelp: HelpGroup = {
 interface Values {
   readonly bare?: boolean | undefined;
   readonly 'no-demo'?: boolean | undefined;
+  readonly projects?: boolean | undefined;
   readonly 'leader-elect'?: boolean | undefined;
 }
 
@@ -41,6 +46,12 @@ export function serviceOptions(values: Values, { type }: StoreOptions): ServiceO
   const isBare = values.bare ?? false;
   const electsLeader = values['leader-elect'] ?? type === 'etcd';
   if (isBare && values['leader-elect']) throw new UsageError('--leader-elect and --bare cannot be used together');
-  // A store that other servers share has no first start.
-  return { isBare, makesDemo: !isBare && !values['no-demo'] && type !== 'etcd', electsLeader: !isBare && electsLeader };
+  if (isBare && values.projects) throw new UsageError('--projects and --bare cannot be used together');
+  return {
+    isBare,
+    // A store that other servers share has no first start.
+    makesDemo: !isBare && !values['no-demo'] && type !== 'etcd',
+    hasProjects: values.projects ?? false,
+    electsLeader: !isBare && electsLeader,
+  };
 }

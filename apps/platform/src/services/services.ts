@@ -1,7 +1,7 @@
 /**
  * Runs services beside the API server, which never take it down: the operators of control planes and of backups, the essential controllers,
  * and `demo`.
- * With --hosted also the operator of hosted control planes and their node. Loaded while the store is opened: a bare server does not load
+ * With --projects also the operator of organizations and projects. With --hosted also the operator of hosted control planes and their node. Loaded while the store is opened: a bare server does not load
  * them.
  */
 
@@ -15,6 +15,7 @@ import { demoService } from './demo-service.ts';
 import type * as Hosted from './hosted/index.ts';
 import { mergedExposition } from './exposition.ts';
 import { operatorService } from './operator.ts';
+import { projectsService } from './projects.ts';
 import { Supervisor } from './supervise.ts';
 import type { SupervisedService } from './supervise.ts';
 
@@ -26,6 +27,8 @@ export interface ServicesOptions {
   readonly demoFile?: string | undefined;
   /** Absent: this server makes no backups. */
   readonly backup?: BackupOptions | undefined;
+  /** True: this server serves organizations and projects. */
+  readonly hasProjects?: boolean | undefined;
   /** Absent: this server runs no hosted control planes. */
   readonly hosted?: { readonly module: typeof Hosted; readonly settings: Hosted.HostedSettings } | undefined;
   /** Of tests: they reach the operator of control planes. */
@@ -37,7 +40,7 @@ export interface Services {
   readonly hasDemo: Promise<boolean>;
   /** True: HostedControlPlanes are served. False: they are off, or it takes too long. Never rejects. */
   readonly hasHosted: Promise<boolean>;
-  /** Stops the wait for `demo` first, then backups, then the operators and hosted control planes, then the controllers, which finish the work of the operator. Never rejects. */
+  /** Stops the wait for `demo` first, then backups, then projects, then the operators and hosted control planes, then the controllers, which finish the work of the operator. Never rejects. */
   stop(): Promise<void>;
 }
 
@@ -45,7 +48,7 @@ export interface Services {
 const hostedWaitMs = 30_000;
 
 export function startServices(options: ServicesOptions): Services {
-  const { inside, log, electsLeader, demoFile, backup, hosted, failpoints } = options;
+  const { inside, log, electsLeader, demoFile, backup, hasProjects, hosted, failpoints } = options;
   const supervisor = new Supervisor({ clock: systemClock, random: systemRandom, log });
   const texts = new Map<string, () => string>();
   inside.addMetrics(() => mergedExposition([supervisor.text(), ...Array.from(texts.values(), (text) => text())]));
@@ -75,14 +78,17 @@ export function startServices(options: ServicesOptions): Services {
   const hostedServices = hostedPart?.services ?? [];
   const targets = hostedPart?.backupTargets;
   const backups = backup ? [backupService({ ...worldOf('backup-operator'), options: backup, targets })] : [];
-  for (const { name } of [operator, ...backups, ...hostedServices, controllers]) {
+  const projects = hasProjects
+    ? [projectsService({ ...worldOf('projects-operator'), installed: installed.promise })]
+    : [];
+  for (const { name } of [operator, ...projects, ...backups, ...hostedServices, controllers]) {
     inside.addCheck({ name, isAdvisory: true, check: () => supervisor.problem(name) });
   }
   const begin = (service: SupervisedService) => {
     const stop = new AbortController();
     return { stop, ended: supervisor.run(service, stop.signal) };
   };
-  const begun = [...(demo ? [demo] : []), ...backups, operator, ...hostedServices, controllers].map(begin);
+  const begun = [...(demo ? [demo] : []), ...backups, ...projects, operator, ...hostedServices, controllers].map(begin);
   return {
     hasDemo: demo?.isUsable ?? Promise.resolve(false),
     hasHosted: hostedPart ? settledWithin(systemClock, hostedWaitMs, hostedPart.installed) : Promise.resolve(false),
