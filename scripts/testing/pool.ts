@@ -16,7 +16,7 @@ export interface PoolOptions extends Omit<TestProcessOptions, 'onLateFailure' | 
 
 /**
  * A larger young generation: tests create many objects that live for a short time, and collecting them took a tenth of the CPU time. Not for
- * files with a process of their own, some of which measure memory.
+ * files with a separate process, some of which measure memory.
  */
 const sharedProcessOptions: readonly string[] = ['--max-semi-space-size=64'];
 
