@@ -163,6 +163,16 @@ export interface Lease {
   readonly ttlMs: number;
 }
 
+/** A reader that needs the history after a revision for a longer time than usual. */
+export interface HistoryHold {
+  /** A later hold of the same holder replaces this one. */
+  readonly holder: string;
+  /** The history after it is kept. */
+  readonly revision: Revision;
+  /** The hold ends after this time. */
+  readonly ttlMs: number;
+}
+
 export interface Store {
   /** Returns the current revision, which covers all acknowledged transactions. */
   revision(): Promise<Revision>;
@@ -180,6 +190,12 @@ export interface Store {
    * exactly there may be refused too, because the previous values are removed.
    */
   compact(revision: Revision): Promise<void>;
+
+  /**
+   * Keeps history beyond its usual age, within the limits of the store: `heldHistoryMsMax`, and the usual number of revisions. `compact` is not
+   * affected. Absent: the store cannot hold history.
+   */
+  holdHistory?(hold: HistoryHold): void;
 
   /** Grants a lease. Its keys are deleted when it is revoked, or when it was not renewed for `ttlMs`. */
   grantLease(ttlMs: number): Promise<Lease>;

@@ -1,6 +1,6 @@
 /** A store that wraps a store: subclasses override some methods, all others are passed through. */
 
-import type { Store } from '@hangar/store';
+import type { HistoryHold, Store } from '@hangar/store';
 
 export abstract class ForwardingStore implements Store {
   protected readonly store: Store;
@@ -35,6 +35,10 @@ export abstract class ForwardingStore implements Store {
 
   compact(...parameters: Parameters<Store['compact']>): Promise<void> {
     return this.store.compact(...parameters);
+  }
+
+  holdHistory(hold: HistoryHold): void {
+    this.store.holdHistory?.(hold);
   }
 
   grantLease(...parameters: Parameters<Store['grantLease']>): ReturnType<Store['grantLease']> {

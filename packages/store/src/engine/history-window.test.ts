@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { seededRandom } from '@hangar/core';
 import { Scheduler } from '@hangar/core/simulation';
-import type { Revision } from '../contract.ts';
+import type { HistoryHold, Revision } from '../contract.ts';
 import { findGaps, HistoryWindow } from './history-window.ts';
 import type { HistoryPolicy } from './history-window.ts';
 
@@ -34,6 +34,37 @@ describe('the history window', () => {
     }
     const kept = 200 - compactions.at(-1)!.revision;
     assert.ok(kept * 300 < ageMs * 1.3, `${kept} revisions are kept`);
+  });
+
+  test('a hold keeps older history until it ends, is replaced, or is too old', async () => {
+    const run = async (hold: (revision: number) => HistoryHold | undefined) => {
+      const { scheduler, window, compactions } = world({ ageMs: 60_000, revisionsMax: 1_000_000 });
+      for (let revision = 1; revision <= 3_000; revision++) {
+        window.advanced(revision as Revision);
+        const held = hold(revision);
+        if (held) window.hold(held);
+        await scheduler.advance(1_000);
+      }
+      window.stop();
+      return compactions;
+    };
+    const of = (revision: number, ttlMs = 600_000) => ({ holder: 'demo', revision: revision as Revision, ttlMs });
+    const highest = (compactions: { revision: number; atMs: number }[], untilMs: number) =>
+      Math.max(0, ...compactions.filter(({ atMs }) => atMs < untilMs).map(({ revision }) => revision));
+    const ended = await run((revision) => (revision === 100 ? of(100) : undefined));
+    assert.ok(highest(ended, 699_000) <= 100 && highest(ended, 720_000) > 600);
+    const moving = await run((revision) => (revision >= 100 && revision % 10 === 0 ? of(revision - 200) : undefined));
+    for (const { revision, atMs } of moving.slice(60)) assert.ok(revision <= atMs / 1_000 - 190, `${revision} ${atMs}`);
+    assert.ok(moving.at(-1)!.revision > 2_700);
+    const tooOld = await run((revision) => (revision >= 100 ? of(100) : undefined));
+    assert.ok(highest(tooOld, 1_800_000) <= 100 && highest(tooOld, 3_000_000) > 1_000);
+  });
+
+  test('a hold does not exceed the number of revisions', () => {
+    const { window, compactions } = world({ ageMs: 1_000_000, revisionsMax: 100 });
+    window.hold({ holder: 'demo', revision: 1 as Revision, ttlMs: 1_000_000 });
+    for (let revision = 1; revision <= 200; revision++) window.advanced(revision as Revision);
+    assert.ok(compactions.at(-1)!.revision >= 89);
   });
 
   test('skipped revisions do not count, so that history before them is kept', async () => {

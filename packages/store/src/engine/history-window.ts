@@ -1,10 +1,10 @@
 /**
- * Decides how much history is kept: everything younger than `ageMs`, but never more than `revisionsMax`. It checks after writes only: an
- * idle store sets no timer.
+ * Decides how much history is kept: everything younger than `ageMs`, but never more than `revisionsMax`. A hold keeps older history for a
+ * reader, up to `heldHistoryMsMax`. It checks after writes only: an idle store sets no timer.
  */
 
 import type { Clock, Timer } from '@hangar/core';
-import type { Revision } from '../contract.ts';
+import type { HistoryHold, Revision } from '../contract.ts';
 
 export interface HistoryPolicy {
   ageMs: number;
@@ -13,6 +13,10 @@ export interface HistoryPolicy {
 
 /** etcd under Kubernetes keeps five minutes. */
 export const defaultHistory: HistoryPolicy = { ageMs: 5 * 60_000, revisionsMax: 1_000_000 };
+
+/** History that is older is not held. */
+export const heldHistoryMsMax = 30 * 60_000;
+const holdersMax = 64;
 
 const looksPerWindow = 10;
 
@@ -59,6 +63,7 @@ export class HistoryWindow {
   readonly #options: HistoryWindowOptions;
   /** Revisions with the time at which they were current; oldest first. */
   readonly #samples: { atMs: number; revision: Revision }[] = [];
+  readonly #holds = new Map<string, { readonly revision: Revision; readonly endMs: number }>();
   #newest = 0 as Revision;
   #compacted = 0 as Revision;
   /** Skipped revisions that are not compacted; oldest first. They are not history, and do not count. */
@@ -79,6 +84,12 @@ export class HistoryWindow {
     if (revision - this.#compacted - skippedInAll > this.#options.policy.revisionsMax * 1.1) this.#compactTo(revision);
   }
 
+  /** More holders than `holdersMax` are ignored. */
+  hold({ holder, revision, ttlMs }: HistoryHold): void {
+    if (this.#holds.size >= holdersMax && !this.#holds.has(holder)) return;
+    this.#holds.set(holder, { revision, endMs: this.#options.clock.monotonicMs() + ttlMs });
+  }
+
   stop(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -94,10 +105,25 @@ export class HistoryWindow {
     const nowMs = clock.monotonicMs();
     this.#timer = undefined;
     if (this.#samples.at(-1)?.revision !== this.#newest) this.#samples.push({ atMs: nowMs, revision: this.#newest });
+    const held = this.#heldRevision(nowMs);
+    const heldMs = Math.max(policy.ageMs, heldHistoryMsMax);
     let old: Revision | undefined;
-    while (this.#samples[0] && this.#samples[0].atMs <= nowMs - policy.ageMs) old = this.#samples.shift()!.revision;
+    for (let [first] = this.#samples; first; [first] = this.#samples) {
+      if (nowMs - first.atMs < (first.revision <= held ? policy.ageMs : heldMs)) break;
+      old = this.#samples.shift()!.revision;
+    }
     if (old !== undefined && old > this.#compacted) this.#compact(old);
     if (this.#samples.length > 0) this.#lookLater();
+  }
+
+  /** Returns the lowest revision after which history is held. */
+  #heldRevision(nowMs: number): number {
+    let held = Infinity;
+    for (const [holder, { revision, endMs }] of this.#holds) {
+      if (endMs <= nowMs) this.#holds.delete(holder);
+      else held = Math.min(held, revision);
+    }
+    return held;
   }
 
   #compactTo(newest: Revision): void {

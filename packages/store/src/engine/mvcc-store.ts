@@ -9,6 +9,7 @@ import type {
   CommitResult,
   Entry,
   GetResult,
+  HistoryHold,
   KeyRange,
   Lease,
   LeaseId,
@@ -203,6 +204,10 @@ export class MvccStore implements Store {
     // Durable rows can be read before they are published: "from now" begins after the readable ones.
     if (options.fromRevision !== undefined || this.#closing) return this.#hub.watch(options);
     return this.#hub.watch({ ...options, fromRevision: (this.#readRevision() + 1) as Revision });
+  }
+
+  holdHistory(hold: HistoryHold): void {
+    this.#window.hold(hold);
   }
 
   async compact(revision: Revision): Promise<void> {

@@ -27,6 +27,10 @@ const streamsMax = 32;
 const streamsPerTenantMax = 4;
 /** Requests wait for the progress frame at the revision of a hold. */
 const progressEveryMs = 50;
+/** A replica that continues within this time finds the changes after the last frame. */
+const holdTtlMs = 15 * 60_000;
+/** Longer than a replica needs to apply the frames that it has received. */
+const holdEveryMs = 60_000;
 
 export class ReplicaSource {
   readonly #world: TenantWorld;
@@ -68,7 +72,7 @@ export class ReplicaSource {
       if (after === undefined) await ensureStartObjects(this.#world, asked);
       const view = await replicaView(this.#world, asked);
       const options = { prefix: asked.prefix, omits: isOmitted, signal, after, clock, progressEveryMs };
-      const frames = replicaFrames(view, options);
+      const frames = await this.#held(path, after, replicaFrames(view, options));
       // The first frame shows whether the history reaches back far enough.
       const first = await frames.next();
       const body = {
@@ -84,7 +88,11 @@ export class ReplicaSource {
     } catch (error) {
       stop.abort();
       leave();
-      if (hasCode(error, 'Compacted')) throw expired(`the changes after revision ${after ?? 0} are no longer stored`);
+      if (hasCode(error, 'Compacted')) {
+        const bound =
+          'A replica can be behind by 30 minutes and by one million revisions: start it again from a snapshot';
+        throw expired(`the changes after revision ${after ?? 0} are no longer stored. ${bound}`);
+      }
       throw error;
     }
   }
@@ -98,6 +106,37 @@ export class ReplicaSource {
       if (!hasCode(error, 'Fenced') && !hasCode(error, 'Compacted')) this.#world.onError(asError(error));
       (sink.abort ?? sink.end).call(sink);
     }
+  }
+
+  /**
+   * Holds the history that the replica needs, also for some time after the stream ends: after the start of a snapshot, which is read to its end
+   * before the replica continues with `after`; or after the frames that the replica has certainly applied.
+   */
+  async #held(
+    path: string,
+    after: Revision | undefined,
+    frames: AsyncGenerator<ReplicaFrame, void, void>,
+  ): Promise<AsyncGenerator<ReplicaFrame, void, void>> {
+    const { store, clock } = this.#world;
+    let held = after ?? (await store.revision());
+    let [sent, heldMs] = [held, clock.monotonicMs()];
+    const hold = (): void => store.holdHistory?.({ holder: path, revision: held, ttlMs: holdTtlMs });
+    hold();
+    return (async function* () {
+      try {
+        for await (const frame of frames) {
+          yield frame;
+          if (clock.monotonicMs() - heldMs >= holdEveryMs) {
+            heldMs = clock.monotonicMs();
+            hold();
+            held = sent;
+          }
+          if (after !== undefined && frame.type !== 'entry') sent = frame.revision;
+        }
+      } finally {
+        hold();
+      }
+    })();
   }
 
   /** Throws 429. */
