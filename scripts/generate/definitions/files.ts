@@ -29,9 +29,14 @@ interface ApiFolder {
 }
 
 const yamlFolder = 'deploy/crds/';
+const authentication = 'packages/client/src/authentication-configuration.ts';
 const folders: readonly ApiFolder[] = [
-  { kinds: controlPlaneKinds, path: 'operators/controlplane/src/api/', shared: [], yamlFolder },
-  { kinds: hostedKinds, path: 'operators/hosted/src/api/', shared: ['operators/controlplane/src/api/condition.ts'] },
+  { kinds: controlPlaneKinds, path: 'operators/controlplane/src/api/', shared: [authentication], yamlFolder },
+  {
+    kinds: hostedKinds,
+    path: 'operators/hosted/src/api/',
+    shared: ['operators/controlplane/src/api/condition.ts', authentication],
+  },
   { kinds: backupKinds, path: 'operators/backup/src/api/', shared: ['operators/controlplane/src/api/condition.ts'] },
   { kinds: projectKinds, path: 'operators/projects/src/api/', shared: ['operators/controlplane/src/api/condition.ts'] },
 ];

@@ -1,7 +1,7 @@
 /** The kind ControlPlaneClass: what a platform team decides for many control planes at once. */
 
 import type { ApiObject } from '@hangar/client';
-import type { AuthenticationSpec } from './authentication.ts';
+import type { AuthenticationSpec } from '@hangar/client/authentication-configuration';
 import type { Condition } from './condition.ts';
 import type { DedicatedSpec } from './dedicated.ts';
 import type { NodesSpec } from './nodes.ts';
@@ -66,7 +66,7 @@ export interface ControlPlaneClassSpec {
   gateway?: ClassGateway;
   /** ControlPlaneRegistration that is created for each control plane. */
   registration?: ClassRegistration;
-  /** External users of control planes with mode Virtual that do not set spec.authentication. */
+  /** External users of control planes that do not set spec.authentication. */
   authentication?: AuthenticationSpec;
   /** Nodes of control planes that do not set spec.virtual.nodes. */
   nodes?: NodesSpec;

@@ -6,7 +6,7 @@
  */
 
 import type { ApiObject } from '@hangar/client';
-import type { AuthenticationSpec } from './authentication.ts';
+import type { AuthenticationSpec } from '@hangar/client/authentication-configuration';
 import type { Condition } from './condition.ts';
 import type { DedicatedSpec } from './dedicated.ts';
 import type { MigrationSpec, MigrationStatus } from './migration.ts';
@@ -75,7 +75,10 @@ export interface ControlPlaneSpec {
    * Retain. Retained data of mode Dedicated is the stopped HostedControlPlane with its volumes.
    */
   deletionPolicy?: DeletionPolicy;
-  /** External users of the control plane in mode Virtual. A field that is not set has the value of the class. */
+  /**
+   * External users of the control plane, in both modes. User names and groups that start with system: are rejected. A field that is not set
+   * has the value of the class.
+   */
   authentication?: AuthenticationSpec;
   /** Settings of mode Virtual. They are kept in mode Dedicated, because the data keeps its cluster path. */
   virtual?: VirtualSpec;

@@ -1,6 +1,5 @@
 /** The API group controlplane.kplane.dev/v1alpha1: types, kinds, names. */
 
-export type { AuthenticationSpec, JWTAuthenticator, UserValidationRule } from './authentication.ts';
 export type { Condition, ConditionStatus } from './condition.ts';
 export type * from './references.ts';
 export type { DedicatedSpec } from './dedicated.ts';

@@ -1,6 +1,6 @@
-/** External users of a control plane: its issuers, else those of its class. Pure. */
+/** External users of a control plane: its issuers, else those of its class. The result is the same for both modes. Pure. */
 
-import type { AuthenticationSpec, UserValidationRule } from '../api/index.ts';
+import type { AuthenticationSpec, UserValidationRule } from '@hangar/client/authentication-configuration';
 import type { Pass } from './world.ts';
 
 /** Names that start with `system:` belong to Kubernetes: an issuer could otherwise make its users administrators or nodes. */

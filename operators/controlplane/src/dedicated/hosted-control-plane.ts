@@ -3,6 +3,7 @@
  * management cluster need not serve them.
  */
 
+import type { AuthenticationSpec } from '@hangar/client/authentication-configuration';
 import { defineKind } from '@hangar/client';
 import type { ApiObject } from '@hangar/client';
 import type { Condition } from '@hangar/runtime';
@@ -26,6 +27,7 @@ export interface HostedSpec {
   controlPlaneEndpoint?: { readonly host: string; readonly port: number };
   gateway?: { readonly namespace: string; readonly name: string; readonly host?: string };
   frontDoor?: { readonly host?: string };
+  authentication?: AuthenticationSpec;
 }
 
 export interface HostedControlPlaneObject extends ApiObject {

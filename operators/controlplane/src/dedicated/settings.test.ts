@@ -41,6 +41,7 @@ describe('the spec of a HostedControlPlane', () => {
     ['its own settings', { settings: { version: 'v1.34.0', replicas: 2 } }, { version: 'v1.34.0', replicas: 2 }],
     ['the version that it has', { existing: { version: 'v1.35.0' } }, { version: 'v1.35.0' }],
     ['an upgrade', { existing: { version: 'v1.35.0' }, settings: { version: 'v1.36.4' } }, { version: 'v1.36.4' }],
+    ['external users', { authentication: { jwt: [] } }, { version: 'v1.36.4', authentication: { jwt: [] } }],
     ['a template', { template }, { etcd: { replicas: 3 }, version: 'v1.36.4' }],
   ];
   for (const [title, inputs, spec] of table) {

@@ -3,6 +3,7 @@
  * template. Pure.
  */
 
+import type { AuthenticationSpec } from '@hangar/client/authentication-configuration';
 import type { ControlPlaneClass, ControlPlane, DedicatedSpec, TypedReference } from '../api/index.ts';
 import type { Verdict } from '../control-plane/world.ts';
 import { hostedGroup, HostedControlPlane, HostedControlPlaneTemplate } from './hosted-control-plane.ts';
@@ -63,11 +64,20 @@ export interface HostedInputs {
   readonly existing?: HostedSpec | undefined;
   /** Absent: as the template says. */
   readonly exposure?: Exposure | undefined;
+  /** External users. Absent: as the template says. */
+  readonly authentication?: AuthenticationSpec | undefined;
   /** Of the platform. */
   readonly defaults: { readonly version: string; readonly replicas?: number | undefined };
 }
 
-export function wantedHosted({ settings, template, existing, exposure, defaults }: HostedInputs): WantedHosted {
+export function wantedHosted({
+  settings,
+  template,
+  existing,
+  exposure,
+  authentication,
+  defaults,
+}: HostedInputs): WantedHosted {
   const { metadata, spec = {} } = template?.spec?.template ?? {};
   const { gateway: _, frontDoor: __, ...unexposed } = spec as HostedSpec;
   const replicas = settings.replicas ?? defaults.replicas;
@@ -78,6 +88,7 @@ export function wantedHosted({ settings, template, existing, exposure, defaults 
       ...(exposure ? { ...unexposed, ...exposure } : spec),
       version: settings.version ?? existing?.version ?? defaults.version,
       ...(replicas === undefined ? {} : { replicas }),
+      ...(authentication ? { authentication } : {}),
     },
   };
 }

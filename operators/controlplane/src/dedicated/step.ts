@@ -7,6 +7,7 @@ import { find } from '@hangar/client';
 import { asError, hasCode } from '@hangar/core';
 import { controllerReference, findCondition, isBeingDeleted, isControlledBy } from '@hangar/runtime';
 import { ControlPlaneEndpoint, group, labels, labelValue } from '../api/index.ts';
+import { authenticationOf } from '../control-plane/authentication.ts';
 import { digestOf } from '../control-plane/digest.ts';
 import type { Pass, Verdict } from '../control-plane/world.ts';
 import { hostedReady } from '../migration/current-mode.ts';
@@ -87,7 +88,8 @@ export async function wantedOf(
   const template = parametersRef && (await world.hosted.template(parametersRef.name, signal));
   if (parametersRef && !template) return templateMissing(parametersRef.name);
   const defaults = { version: await world.dedicated.version(), replicas: world.dedicated.replicas };
-  return wantedHosted({ settings, template, existing: existing?.spec, exposure, defaults });
+  const authentication = authenticationOf({ controlPlane, class: ofClass });
+  return wantedHosted({ settings, template, existing: existing?.spec, exposure, authentication, defaults });
 }
 
 async function exposureOf(

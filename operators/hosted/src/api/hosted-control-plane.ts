@@ -1,6 +1,7 @@
 /** The kind HostedControlPlane: etcd, kube-apiserver, kube-controller-manager and kube-scheduler as pods of a management cluster. */
 
 import type { ApiObject } from '@hangar/client';
+import type { AuthenticationSpec } from '@hangar/client/authentication-configuration';
 import type { Condition } from '@hangar/client/kinds/meta-v1';
 import type { Audit } from './audit.ts';
 import type { AutoscalingSpec, AutoscalingStatus } from './autoscaling.ts';
@@ -59,6 +60,7 @@ export type KubernetesVersion = string;
 /**
  * @rule "has(self.gateway) == has(oldSelf.gateway)" message "spec.gateway cannot be added or removed, because the address derives from it"
  * @rule "!has(self.gateway) || !has(self.frontDoor)" message "spec.gateway and spec.frontDoor are mutually exclusive"
+ * @rule "!has(self.oidcProviders) || !has(self.authentication)" message "spec.oidcProviders and spec.authentication are mutually exclusive"
  * @rule "has(self.frontDoor) == has(oldSelf.frontDoor)" message "spec.frontDoor cannot be added or removed, because the address derives from it"
  */
 export interface HostedControlPlaneSpec extends HostedControlPlaneInlineSpec {
@@ -81,6 +83,7 @@ export interface HostedControlPlaneSpec extends HostedControlPlaneInlineSpec {
  * The settings that a HostedControlPlaneTemplate has as well.
  *
  * @rule "!has(self.gateway) || !has(self.frontDoor)" message "spec.gateway and spec.frontDoor are mutually exclusive"
+ * @rule "!has(self.oidcProviders) || !has(self.authentication)" message "spec.oidcProviders and spec.authentication are mutually exclusive"
  */
 export interface HostedControlPlaneInlineSpec {
   /** Settings of the components that run as Deployments. */
@@ -113,6 +116,11 @@ export interface HostedControlPlaneInlineSpec {
    * @rule "self.all(issuer, issuer.startsWith('https://') && size(issuer) <= 2048)" message "the URL of an issuer must start with https://"
    */
   oidcProviders?: Record<string, OIDCProvider>;
+  /**
+   * External users of the control plane, with all fields of an AuthenticationConfiguration. The API servers read changes of issuers without a
+   * restart. Mutually exclusive with oidcProviders.
+   */
+  authentication?: AuthenticationSpec;
   /** Lifetimes of certificate authorities. */
   certificates?: CertificatesSpec;
   /** Changes spec.replicas by the load of the API servers. If unset, only users change it. */

@@ -311,6 +311,32 @@ describe('settings of the API server', () => {
   });
 });
 
+test('external users become an AuthenticationConfiguration as they are', () => {
+  const jwt = [
+    {
+      issuer: { url: 'https://a.example.com', discoveryURL: 'https://b.example.com/keys', audiences: ['x'] },
+      claimValidationRules: [{ claim: 'tenant', requiredValue: 'blue' }],
+      claimMappings: {
+        username: { claim: 'sub', prefix: '' },
+        groups: { claim: 'groups', prefix: 'oidc:' },
+        uid: { claim: 'id' },
+        extra: [{ key: 'example.com/level', valueExpression: 'claims.level' }],
+      },
+      userValidationRules: [{ expression: "!user.username.startsWith('system:')" }],
+    },
+  ];
+  const of = plane({ authentication: { jwt } });
+  assert.ok(argsOf(of).includes('--authentication-config=/etc/kubernetes/authentication/config.yaml'));
+  const { data } = objectIn<ConfigMap>(all(of), 'ConfigMap', 'demo-authentication');
+  const configuration = JSON.parse(data!['config.yaml']!) as object;
+  assert.deepEqual(configuration, {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AuthenticationConfiguration',
+    jwt,
+  });
+  assert.ok(!argsOf(plane({ authentication: { jwt: [] } })).some((one) => one.startsWith('--authentication-config')));
+});
+
 describe('konnectivity', () => {
   const tunnelled = plane({ konnectivityClient: {} });
 

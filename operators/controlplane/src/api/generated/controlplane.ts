@@ -126,12 +126,12 @@ export const definition: CustomResourceDefinition = {
                   },
                   authentication: {
                     description:
-                      'External users of the control plane in mode Virtual. A field that is not set has the value of the class.',
+                      'External users of the control plane, in both modes. User names and groups that start with system: are rejected. A field that is not set has the value of the class.',
                     type: 'object',
                     properties: {
                       jwt: {
                         description:
-                          'Issuers of JSON Web Tokens, such as providers of OpenID Connect. A token is accepted only in control planes that name its issuer. An empty list accepts none. User names and groups that start with system: are always rejected.',
+                          'Issuers of JSON Web Tokens, such as providers of OpenID Connect. A token is accepted only in control planes that name its issuer. An empty list accepts none.',
                         type: 'array',
                         items: {
                           type: 'object',

@@ -234,13 +234,12 @@ export const definition: CustomResourceDefinition = {
                     },
                   },
                   authentication: {
-                    description:
-                      'External users of control planes with mode Virtual that do not set spec.authentication.',
+                    description: 'External users of control planes that do not set spec.authentication.',
                     type: 'object',
                     properties: {
                       jwt: {
                         description:
-                          'Issuers of JSON Web Tokens, such as providers of OpenID Connect. A token is accepted only in control planes that name its issuer. An empty list accepts none. User names and groups that start with system: are always rejected.',
+                          'Issuers of JSON Web Tokens, such as providers of OpenID Connect. A token is accepted only in control planes that name its issuer. An empty list accepts none.',
                         type: 'array',
                         items: {
                           type: 'object',

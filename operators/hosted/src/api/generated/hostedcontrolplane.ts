@@ -1320,6 +1320,275 @@ export const definition: CustomResourceDefinition = {
                       },
                     ],
                   },
+                  authentication: {
+                    description:
+                      'External users of the control plane, with all fields of an AuthenticationConfiguration. The API servers read changes of issuers without a restart. Mutually exclusive with oidcProviders.',
+                    type: 'object',
+                    properties: {
+                      jwt: {
+                        description:
+                          'Issuers of JSON Web Tokens, such as providers of OpenID Connect. A token is accepted only in control planes that name its issuer. An empty list accepts none.',
+                        type: 'array',
+                        items: {
+                          type: 'object',
+                          required: ['issuer', 'claimMappings'],
+                          properties: {
+                            issuer: {
+                              description: 'The issuer and the audiences of its tokens.',
+                              type: 'object',
+                              required: ['url', 'audiences'],
+                              properties: {
+                                url: {
+                                  description:
+                                    'URL of the issuer: the claim iss of its tokens. The API server reads the keys of the issuer from its discovery document. Virtual control planes connect to it within the policy of the server for outgoing connections of tenants.',
+                                  type: 'string',
+                                  minLength: 1,
+                                  maxLength: 2048,
+                                  pattern: '^https://[^?#@\\s]+$',
+                                },
+                                discoveryURL: {
+                                  description:
+                                    'URL of the discovery document. Defaults to /.well-known/openid-configuration below url.',
+                                  type: 'string',
+                                  minLength: 1,
+                                  maxLength: 2048,
+                                  pattern: '^https://[^?#@\\s]+$',
+                                },
+                                certificateAuthority: {
+                                  description:
+                                    'Certificates (PEM) that verify the TLS connection to the issuer. If unset, the certificates that the API server trusts.',
+                                  type: 'string',
+                                  maxLength: 32768,
+                                },
+                                audiences: {
+                                  description: 'Accepted audiences. A token must have at least one of them.',
+                                  type: 'array',
+                                  items: { type: 'string', minLength: 1, maxLength: 1024 },
+                                  'x-kubernetes-list-type': 'set',
+                                  minItems: 1,
+                                  maxItems: 16,
+                                },
+                                audienceMatchPolicy: {
+                                  description:
+                                    'How audiences are compared. Required, and MatchAny, if there is more than one audience.',
+                                  type: 'string',
+                                  enum: ['MatchAny'],
+                                },
+                              },
+                              'x-kubernetes-validations': [
+                                {
+                                  rule: "self.audiences.size() == 1 || (has(self.audienceMatchPolicy) && self.audienceMatchPolicy == 'MatchAny')",
+                                  message: 'audienceMatchPolicy must be MatchAny with more than one audience',
+                                },
+                                {
+                                  rule: '!has(self.discoveryURL) || self.discoveryURL != self.url',
+                                  message: 'discoveryURL must differ from url',
+                                },
+                              ],
+                            },
+                            claimValidationRules: {
+                              description: 'Conditions on the claims. A token must satisfy all of them.',
+                              type: 'array',
+                              items: {
+                                type: 'object',
+                                properties: {
+                                  claim: {
+                                    description: 'Name of a claim that must have the value requiredValue.',
+                                    type: 'string',
+                                    minLength: 1,
+                                    maxLength: 256,
+                                  },
+                                  requiredValue: {
+                                    description: 'Value of the claim.',
+                                    type: 'string',
+                                    maxLength: 1024,
+                                  },
+                                  expression: {
+                                    description: 'CEL expression over claims that must be true.',
+                                    type: 'string',
+                                    minLength: 1,
+                                    maxLength: 2048,
+                                  },
+                                  message: {
+                                    description: 'Error message for a token that does not satisfy the expression.',
+                                    type: 'string',
+                                    maxLength: 1024,
+                                  },
+                                },
+                                'x-kubernetes-validations': [
+                                  {
+                                    rule: 'has(self.claim) != has(self.expression)',
+                                    message: 'exactly one of claim and expression is required',
+                                  },
+                                ],
+                              },
+                              'x-kubernetes-list-type': 'atomic',
+                              maxItems: 32,
+                            },
+                            claimMappings: {
+                              description: 'How claims become a user.',
+                              type: 'object',
+                              required: ['username'],
+                              properties: {
+                                username: {
+                                  description: 'The user name.',
+                                  type: 'object',
+                                  properties: {
+                                    claim: {
+                                      description: 'Name of the claim.',
+                                      type: 'string',
+                                      minLength: 1,
+                                      maxLength: 256,
+                                    },
+                                    prefix: {
+                                      description:
+                                        'Prefix of the value of the claim. Required with claim; it may be empty.',
+                                      type: 'string',
+                                      maxLength: 256,
+                                    },
+                                    expression: {
+                                      description: 'CEL expression over claims.',
+                                      type: 'string',
+                                      minLength: 1,
+                                      maxLength: 2048,
+                                    },
+                                  },
+                                  'x-kubernetes-validations': [
+                                    {
+                                      rule: 'has(self.claim) != has(self.expression)',
+                                      message: 'exactly one of claim and expression is required',
+                                    },
+                                    {
+                                      rule: 'has(self.claim) == has(self.prefix)',
+                                      message: 'prefix is required with claim, and must not be set with expression',
+                                    },
+                                  ],
+                                },
+                                groups: {
+                                  description:
+                                    'The groups: a string or a list of strings. If unset, the user has no groups of the issuer.',
+                                  type: 'object',
+                                  properties: {
+                                    claim: {
+                                      description: 'Name of the claim.',
+                                      type: 'string',
+                                      minLength: 1,
+                                      maxLength: 256,
+                                    },
+                                    prefix: {
+                                      description:
+                                        'Prefix of the value of the claim. Required with claim; it may be empty.',
+                                      type: 'string',
+                                      maxLength: 256,
+                                    },
+                                    expression: {
+                                      description: 'CEL expression over claims.',
+                                      type: 'string',
+                                      minLength: 1,
+                                      maxLength: 2048,
+                                    },
+                                  },
+                                  'x-kubernetes-validations': [
+                                    {
+                                      rule: 'has(self.claim) != has(self.expression)',
+                                      message: 'exactly one of claim and expression is required',
+                                    },
+                                    {
+                                      rule: 'has(self.claim) == has(self.prefix)',
+                                      message: 'prefix is required with claim, and must not be set with expression',
+                                    },
+                                  ],
+                                },
+                                uid: {
+                                  description: 'The UID of the user.',
+                                  type: 'object',
+                                  properties: {
+                                    claim: {
+                                      description: 'Name of the claim.',
+                                      type: 'string',
+                                      minLength: 1,
+                                      maxLength: 256,
+                                    },
+                                    expression: {
+                                      description: 'CEL expression over claims.',
+                                      type: 'string',
+                                      minLength: 1,
+                                      maxLength: 2048,
+                                    },
+                                  },
+                                  'x-kubernetes-validations': [
+                                    {
+                                      rule: 'has(self.claim) != has(self.expression)',
+                                      message: 'exactly one of claim and expression is required',
+                                    },
+                                  ],
+                                },
+                                extra: {
+                                  description: 'Further attributes of the user.',
+                                  type: 'array',
+                                  items: {
+                                    type: 'object',
+                                    required: ['key', 'valueExpression'],
+                                    properties: {
+                                      key: {
+                                        description:
+                                          'Key of the attribute: a domain in lower case, a slash and a path.',
+                                        type: 'string',
+                                        minLength: 1,
+                                        maxLength: 510,
+                                      },
+                                      valueExpression: {
+                                        description: 'CEL expression over claims: a string or a list of strings.',
+                                        type: 'string',
+                                        minLength: 1,
+                                        maxLength: 2048,
+                                      },
+                                    },
+                                  },
+                                  'x-kubernetes-list-type': 'map',
+                                  'x-kubernetes-list-map-keys': ['key'],
+                                  maxItems: 16,
+                                },
+                              },
+                            },
+                            userValidationRules: {
+                              description:
+                                'Conditions on the user that results from the claims. It must satisfy all of them.',
+                              type: 'array',
+                              items: {
+                                type: 'object',
+                                required: ['expression'],
+                                properties: {
+                                  expression: {
+                                    description:
+                                      "CEL expression over user that must be true, such as user.username.startsWith('team-').",
+                                    type: 'string',
+                                    minLength: 1,
+                                    maxLength: 2048,
+                                  },
+                                  message: {
+                                    description: 'Error message for a user that does not satisfy the rule.',
+                                    type: 'string',
+                                    maxLength: 1024,
+                                  },
+                                },
+                              },
+                              'x-kubernetes-list-type': 'atomic',
+                              maxItems: 32,
+                            },
+                          },
+                        },
+                        'x-kubernetes-list-type': 'atomic',
+                        maxItems: 16,
+                        'x-kubernetes-validations': [
+                          {
+                            rule: 'self.all(one, self.filter(other, other.issuer.url == one.issuer.url).size() == 1)',
+                            message: 'the URL of each issuer must be unique',
+                          },
+                        ],
+                      },
+                    },
+                  },
                   certificates: {
                     description: 'Lifetimes of certificate authorities.',
                     type: 'object',
@@ -1498,6 +1767,10 @@ export const definition: CustomResourceDefinition = {
                   {
                     rule: '!has(self.gateway) || !has(self.frontDoor)',
                     message: 'spec.gateway and spec.frontDoor are mutually exclusive',
+                  },
+                  {
+                    rule: '!has(self.oidcProviders) || !has(self.authentication)',
+                    message: 'spec.oidcProviders and spec.authentication are mutually exclusive',
                   },
                   {
                     rule: 'has(self.frontDoor) == has(oldSelf.frontDoor)',

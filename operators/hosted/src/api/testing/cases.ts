@@ -27,6 +27,10 @@ const apiServer = (field: object): object => ({ deployment: { apiServer: field }
 const decreased = 'the version cannot be decreased';
 const skipped = 'minor versions cannot be skipped';
 const policy = { rules: [{ level: 'Metadata' }] };
+const issuer = {
+  issuer: { url: 'https://a.example', audiences: ['a'] },
+  claimMappings: { username: { claim: 'sub', prefix: 'oidc:' } },
+};
 const provider = { audiences: ['a'], claimMappings: { username: 'claims.email' } };
 
 const everyField = {
@@ -242,6 +246,21 @@ export const cases: readonly Case[] = [
     'a provider without audiences',
     { oidcProviders: { 'https://a': { ...provider, audiences: [] } } },
     'audiences',
+  ),
+  plane(
+    'external users',
+    { spec: withField({ authentication: { jwt: [issuer] } }) },
+    { spec: withField({ authentication: { jwt: [] } }) },
+  ),
+  rejected(
+    'external users and providers',
+    { oidcProviders: { 'https://a': provider }, authentication: { jwt: [issuer] } },
+    'are mutually exclusive',
+  ),
+  rejected(
+    'a mapping without a prefix',
+    { authentication: { jwt: [{ ...issuer, claimMappings: { username: { claim: 'sub' } } }] } },
+    'prefix is required with claim',
   ),
   rejected('a lifetime of minutes', { certificates: { caCertificateDuration: '30m' } }, 'must be at least 1h'),
   rejected(

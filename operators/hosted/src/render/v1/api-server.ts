@@ -125,7 +125,8 @@ const replicaArguments = ({ tenantIssuer }: Plane): Record<string, string> =>
         'endpoint-reconciler-type': 'none',
       };
 
-export const hasProviders = ({ spec }: Plane): boolean => Object.keys(spec.oidcProviders ?? {}).length > 0;
+export const hasProviders = ({ spec }: Plane): boolean =>
+  Object.keys(spec.oidcProviders ?? {}).length > 0 || (spec.authentication?.jwt ?? []).length > 0;
 
 export function apiServer(plane: Plane, files: string): Rendered[] {
   const { apiServer: settings } = plane.spec.deployment ?? {};

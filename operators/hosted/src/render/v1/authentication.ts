@@ -13,23 +13,11 @@ const stableMinor = 34;
 
 export function authentication(plane: Plane): Rendered[] {
   if (!hasProviders(plane)) return [];
-  const providers = Object.entries(plane.spec.oidcProviders ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   const configuration = {
     apiVersion: `apiserver.config.k8s.io/${plane.version.minor < stableMinor ? 'v1beta1' : 'v1'}`,
     kind: 'AuthenticationConfiguration',
-    jwt: providers.map(([url, { certificateAuthority, audiences, claimValidationRules, claimMappings }]) => ({
-      issuer: {
-        url,
-        ...(certificateAuthority ? { certificateAuthority } : {}),
-        audiences,
-        ...(audiences.length > 1 ? { audienceMatchPolicy: 'MatchAny' } : {}),
-      },
-      ...(claimValidationRules ? { claimValidationRules } : {}),
-      claimMappings: {
-        username: { expression: claimMappings.username },
-        ...(claimMappings.groups ? { groups: { expression: claimMappings.groups } } : {}),
-      },
-    })),
+    // The definition allows only one of them.
+    jwt: [...providers(plane), ...(plane.spec.authentication?.jwt ?? [])],
   };
   return [
     rendered(ConfigMap, {
@@ -37,4 +25,21 @@ export function authentication(plane: Plane): Rendered[] {
       data: { 'config.yaml': `${JSON.stringify(configuration, undefined, 2)}\n` },
     }),
   ];
+}
+
+function providers({ spec }: Plane): object[] {
+  const sorted = Object.entries(spec.oidcProviders ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([url, { certificateAuthority, audiences, claimValidationRules, claimMappings }]) => ({
+    issuer: {
+      url,
+      ...(certificateAuthority ? { certificateAuthority } : {}),
+      audiences,
+      ...(audiences.length > 1 ? { audienceMatchPolicy: 'MatchAny' } : {}),
+    },
+    ...(claimValidationRules ? { claimValidationRules } : {}),
+    claimMappings: {
+      username: { expression: claimMappings.username },
+      ...(claimMappings.groups ? { groups: { expression: claimMappings.groups } } : {}),
+    },
+  }));
 }

@@ -1,12 +1,12 @@
 /**
- * External users of a control plane: in a ControlPlane, and as defaults in a ControlPlaneClass. The fields have the names and the meaning of
- * the AuthenticationConfiguration of kube-apiserver (apiserver.config.k8s.io/v1).
+ * External users of a control plane, as the custom resources of both operators declare them. The fields have the names and the meaning of the
+ * AuthenticationConfiguration of kube-apiserver (apiserver.config.k8s.io/v1). Types only.
  */
 
 export interface AuthenticationSpec {
   /**
    * Issuers of JSON Web Tokens, such as providers of OpenID Connect. A token is accepted only in control planes that name its issuer. An
-   * empty list accepts none. User names and groups that start with system: are always rejected.
+   * empty list accepts none.
    *
    * @listType atomic
    * @maxItems 16
