@@ -230,6 +230,18 @@ export const ControlPlaneBackupSchedule: Kind<ControlPlaneBackupScheduleObject> 
   isNamespaced: true,
 };
 
+export interface ProjectObject extends ApiObject {
+  spec?: { ownerRef?: { kind: 'Organization'; name: string } };
+  status?: { conditions?: readonly Condition[] };
+}
+
+export const Project: Kind<ProjectObject> = {
+  apiVersion: 'resourcemanager.miloapis.com/v1alpha1',
+  kind: 'Project',
+  plural: 'projects',
+  isNamespaced: false,
+};
+
 /** Read-only, besides delete, which destroys the data. */
 export const RetainedTenant: Kind<RetainedTenantObject> = {
   apiVersion: Tenant.apiVersion,

@@ -20,6 +20,7 @@ import { kubeconfig } from './kubeconfig.ts';
 import { logs } from './logs.ts';
 import { migrate } from './migrate.ts';
 import { node } from './node.ts';
+import { projects } from './projects.ts';
 import { purge } from './purge.ts';
 import { restore } from './restore.ts';
 import { resume } from './resume.ts';
@@ -41,6 +42,7 @@ export const commands: readonly Command[] = [
   use,
   connect,
   node,
+  projects,
   hosted,
   etcd,
   migrate,
