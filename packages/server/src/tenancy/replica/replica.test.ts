@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeRequest, openMemoryStore, replicaDigest, ReplicaWriter } from '@hangar/store';
-import type { ReplicaFrame, Revision, Store } from '@hangar/store';
+import type { HistoryHold, ReplicaFrame, Revision, Store } from '@hangar/store';
 import { planePath, tenants, TenancyServer } from '../../testing/tenancy-server.ts';
 import { configMap, configMaps } from '../../testing/test-server.ts';
 import type { Data } from '../../testing/test-server.ts';
@@ -81,6 +81,26 @@ describe('the replica of a tenant', () => {
     assert.ok(keys.has('configmaps/default/b') && !keys.has('configmaps/default/a'));
     await server.expect(410, 'GET', `${replica}?after=0`);
     await server.expect(400, 'GET', `${replica}?after=x`);
+  });
+
+  test('holds the history after the snapshot, also when changes were sent behind it', async () => {
+    const holds: HistoryHold[] = [];
+    await using opened = new AsyncDisposableStack();
+    const store: Store = opened.adopt(await openMemoryStore(), (one) => one.close());
+    store.holdHistory = (hold) => void holds.push(hold);
+    const server = opened.use(await TenancyServer.open({ store }));
+    await server.make('demo');
+    const reader = await FrameReader.open(server, 'demo');
+    const [snapshot] = (await reader.until(({ type }) => type === 'snapshot')).slice(-1);
+    assert.ok(snapshot?.type === 'snapshot');
+    const later = await server.expect(201, 'POST', `${path}${configMaps}`, { body: configMap('a') });
+    await reader.until(upTo(Number(later.metadata.resourceVersion)));
+    await reader[Symbol.asyncDispose]();
+    assert.ok(holds.every(({ holder, revision }) => holder === 'demo' && revision <= snapshot.revision));
+    assert.ok(holds.length > 0 && holds.at(-1)!.ttlMs >= 600_000);
+    await using following = await FrameReader.open(server, 'demo', `?after=${snapshot.revision}`);
+    await following.until(upTo(Number(later.metadata.resourceVersion)));
+    assert.equal(holds.at(-1)!.revision, snapshot.revision);
   });
 
   test('is limited in its streams', async () => {
