@@ -3,7 +3,6 @@
 import { systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { openMemoryStore } from '@hangar/store';
-import type { MemoryStoreOptions } from '@hangar/store';
 import { isStreaming } from '../../http/message.ts';
 import type { Sink, Streaming } from '../../http/message.ts';
 import { Outbound, OutboundError } from '../../outbound/index.ts';
@@ -47,16 +46,8 @@ const impatientClock: Clock = {
 /** The uid is at the start of a review. */
 const reviewStartBytes = 500;
 
-/** The store of a real server writes in another thread. The memory driver would write its journal on the thread that is measured. */
-const noJournal = async (): Promise<Awaited<ReturnType<NonNullable<MemoryStoreOptions['openJournal']>>>> => ({
-  bytes: 0,
-  append: async () => {},
-  rewrite: async () => {},
-  close: async () => {},
-});
-
 export async function openStallServer(): Promise<StallServer> {
-  const store = await openMemoryStore({ openJournal: noJournal });
+  const store = await openMemoryStore();
   const { server, close } = await openServer(store, { clock: impatientClock, outbound: new InProcessWebhooks() });
   return {
     async send({ method, target, headers, body }) {

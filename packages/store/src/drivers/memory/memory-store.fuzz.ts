@@ -4,8 +4,9 @@
  */
 
 import assert from 'node:assert/strict';
-import { chance, pick } from '@hangar/core';
+import { chance, pick, systemClock } from '@hangar/core';
 import type { Random } from '@hangar/core';
+import { VirtualDisk } from '@hangar/core/simulation';
 import type { Store, Watch } from '../../contract.ts';
 import { StoreError } from '../../errors.ts';
 import type { StoreErrorCode } from '../../errors.ts';
@@ -28,7 +29,8 @@ const canary = `${root}canary`;
 const base = new BaseLayer([{ key: 'a', value: Buffer.from('base') }]);
 
 export async function fuzz(random: Random): Promise<void> {
-  const store = await openMemoryStore();
+  // With a journal: it must be able to encode whatever the store accepts.
+  const store = await openMemoryStore({ disk: new VirtualDisk({ clock: systemClock, random, latencyMaxMs: 0 }) });
   const view = layeredStore({ store, prefix: root, base, baseRevision: 1 as never });
   try {
     await view.commit([{ type: 'put', key: canary, value: Buffer.from('alive') }]);
