@@ -154,6 +154,10 @@ test('an operator that ends at any write of a replica leaves one that another op
     const failpoints = new Failpoints();
     failpoints.arm(failpoint, { times: 1, throws: new CodedError('Aborted', 'the process ended') });
     await assert.rejects(life(replicaWith(name, failpoints), name), (error) => hasCode(error, 'Aborted'), failpoint);
+    // The next operator reads the state first, and the annotation follows etcd.
+    await replicaWith(name)
+      .state(signal)
+      .catch(() => undefined);
     await life(replicaWith(name), name);
     await check(name);
     await client.delete(HostedControlPlane, { namespace, name });

@@ -209,6 +209,7 @@ function session(world: ReplicaWorld, key: PlaneKey, { id, etcd, signal }: Opene
       yield* (await etcd.content()).frames(ending, options);
     },
     async fence() {
+      await claim(world, key, id, signal);
       const revision = await world.writes.make('replica-fence', () => etcd.fence());
       await note('Fenced');
       return revision;
@@ -219,6 +220,25 @@ function session(world: ReplicaWorld, key: PlaneKey, { id, etcd, signal }: Opene
     },
     [Symbol.asyncDispose]: () => etcd[Symbol.asyncDispose](),
   };
+}
+
+/**
+ * Records the migration before its fence exists. If the operator stops after the fence, the annotation follows etcd with this ID, so that the
+ * migration can still open the replica and remove the fence.
+ */
+async function claim(world: ReplicaWorld, key: PlaneKey, id: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const object = await existing(world, key, signal);
+    const state = replicaStateOf(object);
+    if (state === 'malformed') throw new ReplicaError('Conflict', `the annotation of ${quoted(key)} cannot be read`);
+    if (state === undefined || state.phase !== 'Active' || state.id === id) return;
+    try {
+      return await write(world, object, 'claim', { ...state, id }, {}, signal);
+    } catch (error) {
+      // The object was changed at the same time.
+      if (!hasCode(error, 'Conflict')) throw error;
+    }
+  }
 }
 
 /** The reconciler starts and stops controllers by it. */
