@@ -91,7 +91,8 @@ test('an operator that ends at any write of a replica leaves one that another op
     },
     unfence: () => Promise.resolve(void fenced.delete(name)),
     isFenced: () => Promise.resolve(fenced.has(name)),
-    content: () => Promise.resolve({ revision: () => Promise.resolve(revision) } as never),
+    revision: () => Promise.resolve(revision),
+    openContent: () => Promise.reject(new Error('the content of a double cannot be opened')),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   });
   const replicaWith = (name: string, failpoints?: Failpoints): HostedReplica =>

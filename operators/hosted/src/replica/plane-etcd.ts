@@ -1,4 +1,4 @@
-/** The etcd of a replica, as its administrator: the fence, the revision, and the content. */
+/** The etcd of a replica, as its administrator: the fence, the revision, and access to the content. */
 
 import type { Revision } from '@hangar/store';
 import { openEtcdFence, openEtcdReplica } from '@hangar/store/etcd-replica';
@@ -15,9 +15,13 @@ export interface PlaneEtcd extends AsyncDisposable {
   fence(): Promise<Revision>;
   unfence(): Promise<void>;
   isFenced(): Promise<boolean>;
-  /** Opened by the first call. */
-  content(): Promise<Pick<EtcdReplica, 'revision' | 'apply' | 'digest' | 'frames'>>;
+  /** Returns a revision that is at least that of every write before the call. */
+  revision(): Promise<Revision>;
+  /** The caller closes it. */
+  openContent(): Promise<PlaneContent>;
 }
+
+export type PlaneContent = Pick<EtcdReplica, 'apply' | 'digest' | 'frames' | 'close'>;
 
 /** Undefined: no member has an address yet, or the certificates do not exist. */
 export type OpenPlaneEtcd = (etcd: EtcdOfPlane, signal: AbortSignal) => Promise<PlaneEtcd | undefined>;
@@ -36,16 +40,12 @@ export const overTls =
     // The certificates of members are valid for the names of all of them.
     const connection = { endpoints, tls: { ...access.credentials, serverName: first.serverName }, requestTimeoutMs };
     const fence = openEtcdFence({ ...connection, reader: apiServerUser, operator: operatorUser });
-    let opened: Promise<EtcdReplica> | undefined;
     return {
       fence: () => fence.fence(),
       unfence: () => fence.unfence(),
       isFenced: () => fence.isFenced(),
-      content: () => (opened ??= openEtcdReplica({ ...connection, prefix: registryPrefix, convert: asJson })),
-      async [Symbol.asyncDispose]() {
-        fence.close();
-        const replica = await opened?.catch(() => undefined);
-        await replica?.close();
-      },
+      revision: () => fence.revision(),
+      openContent: () => openEtcdReplica({ ...connection, prefix: registryPrefix, convert: asJson }),
+      [Symbol.asyncDispose]: async () => fence.close(),
     };
   };

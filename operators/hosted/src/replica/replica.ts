@@ -25,8 +25,9 @@ import type {
   RemoteApiServer,
   SeedOptions,
 } from './contract.ts';
+import { KeptEtcds } from './kept-etcds.ts';
 import { overTls } from './plane-etcd.ts';
-import type { OpenPlaneEtcd, PlaneEtcd } from './plane-etcd.ts';
+import type { OpenPlaneEtcd, PlaneContent, PlaneEtcd } from './plane-etcd.ts';
 import { seedStep, write } from './seed.ts';
 import type { SeedWorld } from './seed.ts';
 import { SnapshotFiles } from './snapshot-files.ts';
@@ -59,6 +60,7 @@ export function hostedReplicas(options: HostedReplicasOptions): (key: PlaneKey) 
   const { client, scratchFolder, image, renderings = knownRenderings, clock = systemClock, frontDoor } = options;
   const { apiReader = client, reach = 'service' } = options;
   const open = options.openEtcd ?? overTls({ client, apiReader, reach });
+  const kept = new KeptEtcds(clock);
   const writes = new Writes(options.failpoints);
   const world: ReplicaWorld = {
     client,
@@ -66,7 +68,7 @@ export function hostedReplicas(options: HostedReplicasOptions): (key: PlaneKey) 
     clock,
     writes,
     files: new SnapshotFiles(scratchFolder),
-    openEtcd: (object, signal) => open(etcdOf(object), signal),
+    openEtcd: (object, signal) => kept.open(object.metadata.uid!, () => open(etcdOf(object), signal)),
     restore: {
       client,
       apiReader,
@@ -140,8 +142,8 @@ async function stateOf(world: ReplicaWorld, key: PlaneKey, signal: AbortSignal):
   const phase = (await etcd.isFenced()) ? 'Fenced' : 'Active';
   if (state !== undefined && state.phase !== phase)
     await write(world, object, 'follow', { ...state, phase }, {}, signal);
-  const remote = await remoteOf(world, object, signal);
-  const revision = await (await etcd.content()).revision();
+  // The revision is read after the fence: it is the last one then.
+  const [remote, revision] = await Promise.all([remoteOf(world, object, signal), etcd.revision()]);
   return { phase, message: remote ? '' : pendingMessage(object), revision, ...(remote ? { remote } : {}) };
 }
 
@@ -201,12 +203,14 @@ interface OpenedReplica {
 
 function session(world: ReplicaWorld, key: PlaneKey, { id, etcd, signal }: OpenedReplica): HostedReplicaSession {
   const note = (phase: 'Fenced' | 'Active') => notePhase(world, key, { id, phase, signal });
+  let opened: Promise<PlaneContent> | undefined;
+  const content = (): Promise<PlaneContent> => (opened ??= etcd.openContent());
   return {
-    revision: async () => (await etcd.content()).revision(),
-    apply: async (frames) => (await etcd.content()).apply(frames),
-    digest: async (at) => (await etcd.content()).digest(at),
+    revision: () => etcd.revision(),
+    apply: async (frames) => (await content()).apply(frames),
+    digest: async (at) => (await content()).digest(at),
     async *frames(ending, options) {
-      yield* (await etcd.content()).frames(ending, options);
+      yield* (await content()).frames(ending, options);
     },
     async fence() {
       await claim(world, key, id, signal);
@@ -218,7 +222,11 @@ function session(world: ReplicaWorld, key: PlaneKey, { id, etcd, signal }: Opene
       await world.writes.make('replica-unfence', () => etcd.unfence());
       await note('Active');
     },
-    [Symbol.asyncDispose]: () => etcd[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      const replica = await opened?.catch(() => undefined);
+      await replica?.close();
+      await etcd[Symbol.asyncDispose]();
+    },
   };
 }
 

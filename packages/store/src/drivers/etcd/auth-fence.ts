@@ -47,6 +47,8 @@ export interface EtcdFence {
   unfence(): Promise<void>;
   /** Reports whether the reader can only read. */
   isFenced(): Promise<boolean>;
+  /** Returns the revision of etcd, after every write that was applied before the call. */
+  revision(): Promise<Revision>;
   /** Fails calls in progress with `Closed`. */
   close(): void;
 }
@@ -62,6 +64,9 @@ export function openEtcdFence(options: EtcdFenceOptions): EtcdFence {
   }
   const client = openClient(options);
   const missing = async (): Promise<AuthChange[]> => fenceChanges(await observe(client, options), options);
+  /** A linearizable read. */
+  const revision = (): Promise<Revision> =>
+    call(client, { method: methods.range, frame: encodeRevisionProbe(''), decode: decodeHeader });
   return {
     async fence() {
       for (let round = 1; ; round++) {
@@ -70,11 +75,12 @@ export function openEtcdFence(options: EtcdFenceOptions): EtcdFence {
         if (round > roundsMax) throw new StoreError('Unavailable', 'etcd: users and roles are changed by others');
         for (const change of changes) await make(client, change);
       }
-      // Authentication is enabled: a linearizable read sees every write that was applied before it.
-      return call(client, { method: methods.range, frame: encodeRevisionProbe(''), decode: decodeHeader });
+      // Authentication is enabled: the read sees every write that was applied before it.
+      return revision();
     },
     unfence: () => call(client, { method: authMethods.disable, frame: encodeEmpty(), decode: () => undefined }),
     isFenced: async () => (await missing()).length === 0,
+    revision,
     close: () => client.close(),
   };
 }
