@@ -38,6 +38,10 @@ export interface Switch {
   readonly heldMs: number;
   /** The longest time without an acknowledged write. */
   readonly longestPauseMs: number;
+  /** Of writes from the start of the migration until it is complete. */
+  readonly movingP99Ms: number;
+  /** Of writes from then on, while the checks and Helm read and write. */
+  readonly servedP99Ms: number;
   /** Objects whose UID or resourceVersion differs from the first one. */
   readonly changed: number;
   /** Absent: without a node. Otherwise `ok`, or what does not work. */
@@ -87,8 +91,9 @@ export async function load({ filled, writes, rounds, hasNode }: LoadOptions): Pr
   const switches: Switch[] = [];
   for (let round = 1; round <= rounds; round++) {
     for (const to of ['dedicated', 'virtual'] as const) {
-      client.takeLongestPauseMs();
+      client.takeRecent();
       const tookMs = await migrated(platform, workload, to);
+      const moving = client.takeRecent();
       const nodeCheck = workload && (await checked(workload, to));
       const now = await versionsOf(platform);
       const changed = [...initial].filter((version) => !now.has(version)).length;
@@ -102,11 +107,14 @@ export async function load({ filled, writes, rounds, hasNode }: LoadOptions): Pr
         `--set=greeting=${to}-${round}`,
       );
       await client.more(writes);
-      const longestPauseMs = client.takeLongestPauseMs();
-      const one = { round, to, tookMs, heldMs: await heldMsOf(platform), longestPauseMs, changed, nodeCheck };
+      const served = client.takeRecent();
+      const longestPauseMs = Math.max(moving.longestPauseMs, served.longestPauseMs);
+      const p99s = { movingP99Ms: moving.p99Ms, servedP99Ms: served.p99Ms };
+      const heldMs = await heldMsOf(platform);
+      const one = { round, to, tookMs, heldMs, longestPauseMs, ...p99s, changed, nodeCheck };
       switches.push(one);
       print(
-        `round ${round}, to ${to}: ${seconds(tookMs)}, held ${one.heldMs} ms, pause ${longestPauseMs.toFixed(0)} ms, ${changed} objects changed, node: ${nodeCheck ?? 'none'}`,
+        `round ${round}, to ${to}: ${seconds(tookMs)}, held ${heldMs} ms, pause ${longestPauseMs.toFixed(0)} ms, p99 ${moving.p99Ms.toFixed(0)} ms, then ${served.p99Ms.toFixed(0)} ms, ${changed} objects changed, node: ${nodeCheck ?? 'none'}`,
       );
     }
   }

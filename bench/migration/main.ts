@@ -81,15 +81,17 @@ const pauseBar = ({ objects, longestPauseMs }: SizeRow): Bar => ({
 
 const switchesTable = (switches: readonly Switch[]): string =>
   table(
-    ['round', 'to', 'took', 'held', 'longest pause', 'objects changed', 'node and controllers'],
-    switches.map(({ round, to, tookMs, heldMs, longestPauseMs, changed, nodeCheck = 'none' }) => [
-      String(round),
-      to,
-      seconds(tookMs),
-      `${heldMs} ms`,
-      `${longestPauseMs.toFixed(0)} ms`,
-      String(changed),
-      nodeCheck,
+    ['round', 'to', 'took', 'held', 'longest pause', 'p99', 'p99 afterwards', 'objects changed', 'node and controllers'],
+    switches.map((one) => [
+      String(one.round),
+      one.to,
+      seconds(one.tookMs),
+      `${one.heldMs} ms`,
+      `${one.longestPauseMs.toFixed(0)} ms`,
+      `${one.movingP99Ms.toFixed(0)} ms`,
+      `${one.servedP99Ms.toFixed(0)} ms`,
+      String(one.changed),
+      one.nodeCheck ?? 'none',
     ]),
   );
 

@@ -71,8 +71,8 @@ export class AcknowledgedWrites implements AsyncDisposable {
   readonly #stopping = new AbortController();
   readonly #inFlight = new Set<Promise<void>>();
   #longestPauseMs = 0;
-  /** Since the last call of `takeLongestPauseMs`. */
-  #recentPauseMs = 0;
+  /** Since the last call of `takeRecent`. */
+  #recent = { pauseMs: 0, firstAt: 0 };
   #lastMs = performance.now();
   #running: Promise<void> = Promise.resolve();
 
@@ -95,11 +95,12 @@ export class AcknowledgedWrites implements AsyncDisposable {
     return this.#versions.length;
   }
 
-  /** Returns the longest time without an acknowledged write since the last call. */
-  takeLongestPauseMs(): number {
-    const pauseMs = this.#recentPauseMs;
-    this.#recentPauseMs = 0;
-    return pauseMs;
+  /** Returns the longest time without an acknowledged write since the last call, and the durations of the writes. */
+  takeRecent(): { readonly longestPauseMs: number; readonly p99Ms: number } {
+    const { pauseMs, firstAt } = this.#recent;
+    this.#recent = { pauseMs: 0, firstAt: this.#durationsMs.length };
+    const sorted = this.#durationsMs.slice(firstAt).toSorted((a, b) => a - b);
+    return { longestPauseMs: pauseMs, p99Ms: percentile(sorted, 0.99) };
   }
 
   /** Resolves when this number of further writes is acknowledged. */
@@ -224,7 +225,7 @@ export class AcknowledgedWrites implements AsyncDisposable {
   #acknowledge(object: ConfigMap): Version {
     const nowMs = performance.now();
     this.#longestPauseMs = Math.max(this.#longestPauseMs, nowMs - this.#lastMs);
-    this.#recentPauseMs = Math.max(this.#recentPauseMs, nowMs - this.#lastMs);
+    this.#recent.pauseMs = Math.max(this.#recent.pauseMs, nowMs - this.#lastMs);
     this.#lastMs = nowMs;
     const version = versionOf(object);
     this.#versions.push(version);
