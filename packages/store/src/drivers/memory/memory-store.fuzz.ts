@@ -29,7 +29,7 @@ const canary = `${root}canary`;
 const base = new BaseLayer([{ key: 'a', value: Buffer.from('base') }]);
 
 export async function fuzz(random: Random): Promise<void> {
-  // With a journal: it must be able to encode whatever the store accepts.
+  // With a journal: every accepted write must be encoded without an error.
   const store = await openMemoryStore({ disk: new VirtualDisk({ clock: systemClock, random, latencyMaxMs: 0 }) });
   const view = layeredStore({ store, prefix: root, base, baseRevision: 1 as never });
   try {
