@@ -81,7 +81,17 @@ const pauseBar = ({ objects, longestPauseMs }: SizeRow): Bar => ({
 
 const switchesTable = (switches: readonly Switch[]): string =>
   table(
-    ['round', 'to', 'took', 'held', 'longest pause', 'p99', 'p99 afterwards', 'objects changed', 'node and controllers'],
+    [
+      'round',
+      'to',
+      'took',
+      'held',
+      'longest pause',
+      'p99',
+      'p99 afterwards',
+      'objects changed',
+      'node and controllers',
+    ],
     switches.map((one) => [
       String(one.round),
       one.to,

@@ -79,8 +79,9 @@ describe('the etcd of a replica', () => {
 
   test('is not that of another control plane', async () => {
     const { opened, open } = world();
-    await using _one = await open('a');
-    await using _other = await open('b');
+    for (const uid of ['a', 'b']) {
+      await using _ = await open(uid);
+    }
     assert.equal(opened.length, 2);
   });
 });

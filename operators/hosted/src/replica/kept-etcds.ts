@@ -1,6 +1,6 @@
 /**
- * Keeps the connection to an etcd for a short time after its last use. A switch asks for the state of etcd about ten times in a second while
- * requests of users wait, and each time would issue a certificate and connect.
+ * Keeps the connection to an etcd for a short time after its last use. A switch reads the state of etcd about ten times in a second while
+ * requests of users wait. Otherwise each read would issue a certificate and connect.
  */
 
 import type { Clock, Timer } from '@hangar/core';
