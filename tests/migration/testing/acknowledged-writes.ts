@@ -9,7 +9,6 @@
  * repeated: a failed one is counted, and what it has done is unknown until the end.
  */
 
-import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { configOfKubeconfig, connect } from '@hangar/client';
@@ -29,6 +28,12 @@ interface Version {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+}
+
+export interface AcknowledgedWrite extends Version {
+  /** When the request was sent, and when its answer arrived. */
+  readonly sentMs: number;
+  readonly acknowledgedMs: number;
 }
 
 export interface WritesReport {
@@ -52,8 +57,8 @@ interface Counter {
   readonly name: string;
   version: Version;
   value: number;
-  /** A failed increment may have been executed. */
-  unknown: number;
+  /** A failed increment may have been executed, or may be executed until the next one succeeds. */
+  isUnknown: boolean;
   isBusy: boolean;
 }
 
@@ -63,7 +68,9 @@ export class AcknowledgedWrites implements AsyncDisposable {
   readonly #perSecond: number;
   readonly #counters: Counter[] = [];
   /** All acknowledged versions, in the order of their acknowledgement. */
-  readonly #versions: Version[] = [];
+  readonly #versions: AcknowledgedWrite[] = [];
+  /** Found while it writes. */
+  readonly #counterFaults: string[] = [];
   readonly #created = new Map<string, Version>();
   readonly #unknown = new Set<string>();
   readonly #failures = new Map<string, number>();
@@ -103,6 +110,11 @@ export class AcknowledgedWrites implements AsyncDisposable {
     return { longestPauseMs: pauseMs, p99Ms: percentile(sorted, 0.99) };
   }
 
+  /** In the order of their acknowledgement. */
+  get writes(): readonly AcknowledgedWrite[] {
+    return this.#versions;
+  }
+
   /** Resolves when this number of further writes is acknowledged. */
   async more(count: number): Promise<void> {
     const wanted = this.acknowledged + count;
@@ -115,7 +127,8 @@ export class AcknowledgedWrites implements AsyncDisposable {
    */
   async finish(versionsFile?: string): Promise<WritesReport> {
     await this.#stop();
-    const faults = await this.#faults();
+    for (const counter of this.#counters) if (counter.isUnknown) await this.#read(counter);
+    const faults = [...this.#counterFaults, ...(await this.#faults())];
     if (versionsFile !== undefined) {
       const lines = this.#current().map(
         ({ name, uid, resourceVersion }) => `configmaps ${this.#namespace}/${name} ${uid} ${resourceVersion}`,
@@ -144,9 +157,10 @@ export class AcknowledgedWrites implements AsyncDisposable {
     await this.#client.create(Namespace, { metadata: { name: namespace } });
     for (let at = 0; at < counterCount; at++) {
       const name = `counter-${at}`;
+      const sentMs = performance.now();
       const object = await this.#client.create(ConfigMap, { metadata: { namespace, name }, data: { value: '0' } });
-      const version = this.#acknowledge(object);
-      this.#counters.push({ name, version, value: 0, unknown: 0, isBusy: false });
+      const version = this.#acknowledge(object, sentMs);
+      this.#counters.push({ name, version, value: 0, isUnknown: false, isBusy: false });
     }
   }
 
@@ -178,8 +192,8 @@ export class AcknowledgedWrites implements AsyncDisposable {
     } catch (error) {
       const { message } = asError(error);
       this.#failures.set(message, (this.#failures.get(message) ?? 0) + 1);
-      if (counter && !hasCode(error, 'Conflict')) await this.#read(counter);
-      if (!counter) this.#unknown.add(`w-${number}`);
+      if (counter) await this.#afterFailure(counter, error);
+      else this.#unknown.add(`w-${number}`);
       return;
     } finally {
       this.#durationsMs.push(performance.now() - fromMs);
@@ -188,7 +202,8 @@ export class AcknowledgedWrites implements AsyncDisposable {
 
   async #create(name: string): Promise<void> {
     const object = { metadata: { namespace: this.#namespace, name }, data: { name } };
-    this.#created.set(name, this.#acknowledge(await this.#client.create(ConfigMap, object)));
+    const sentMs = performance.now();
+    this.#created.set(name, this.#acknowledge(await this.#client.create(ConfigMap, object), sentMs));
   }
 
   async #increment(counter: Counter): Promise<void> {
@@ -200,35 +215,51 @@ export class AcknowledgedWrites implements AsyncDisposable {
         metadata: { namespace: this.#namespace, name, resourceVersion },
         data: { value: String(value + 1) },
       };
-      counter.version = this.#acknowledge(await this.#client.update(ConfigMap, object));
+      const sentMs = performance.now();
+      counter.version = this.#acknowledge(await this.#client.update(ConfigMap, object), sentMs);
       counter.value++;
+      counter.isUnknown = false;
     } finally {
       counter.isBusy = false;
     }
   }
 
-  /** After an increment with an unknown result. */
-  async #read(counter: Counter): Promise<void> {
+  /** Reads the counter as soon as the server answers. */
+  async #afterFailure(counter: Counter, error: unknown): Promise<void> {
+    if (!hasCode(error, 'Conflict')) counter.isUnknown = true;
+    else if (!counter.isUnknown) this.#counterFaults.push(`${counter.name}: changed by another write`);
     counter.isBusy = true;
     try {
-      const object = await this.#client.get(ConfigMap, { namespace: this.#namespace, name: counter.name });
-      const value = Number(object.data?.['value']);
-      if (value === counter.value + 1) counter.unknown++;
-      else assert.equal(value, counter.value, `${counter.name} after a failed increment`);
-      counter.value = value;
-      counter.version = versionOf(object);
+      const { signal } = this.#stopping;
+      while (!signal.aborted) {
+        try {
+          return await this.#read(counter);
+        } catch {
+          await delay(100, undefined, { signal }).catch(() => {});
+        }
+      }
     } finally {
       counter.isBusy = false;
     }
   }
 
-  #acknowledge(object: ConfigMap): Version {
+  async #read(counter: Counter): Promise<void> {
+    const object = await this.#client.get(ConfigMap, { namespace: this.#namespace, name: counter.name });
+    const value = Number(object.data?.['value']);
+    if (value !== counter.value && value !== counter.value + 1) {
+      this.#counterFaults.push(`${counter.name}: ${value} after a failed increment of ${counter.value}`);
+    }
+    counter.value = value;
+    counter.version = versionOf(object);
+  }
+
+  #acknowledge(object: ConfigMap, sentMs: number): Version {
     const nowMs = performance.now();
     this.#longestPauseMs = Math.max(this.#longestPauseMs, nowMs - this.#lastMs);
     this.#recent.pauseMs = Math.max(this.#recent.pauseMs, nowMs - this.#lastMs);
     this.#lastMs = nowMs;
     const version = versionOf(object);
-    this.#versions.push(version);
+    this.#versions.push({ ...version, sentMs, acknowledgedMs: nowMs });
     return version;
   }
 
