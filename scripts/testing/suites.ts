@@ -14,7 +14,7 @@ export interface Suite {
   readonly limits: Limits;
   /** Largest number of files that run at the same time. */
   readonly concurrency: number;
-  /** If present, long files start first, and the files that run at the same time use no more than all cores. */
+  /** If present, the longest files start first, and a file starts only if a core is free for it. */
   readonly expected: ((file: string) => ExpectedTime) | undefined;
   /** Whether test files share processes. */
   readonly sharesProcesses: boolean;

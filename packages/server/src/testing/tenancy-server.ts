@@ -65,7 +65,8 @@ export class TenancyServer implements AsyncDisposable {
       bootstrap: () => ({
         serviceAddress: '10.0.0.1',
         serviceCidr: '10.0.0.0/24',
-        endpoint: { address: '127.0.0.1', port: 6443 },
+        // No program listens there. At the default port, the server of another test can answer.
+        endpoint: { address: '127.0.0.1', port: 1 },
       }),
       ownHosts: () => ['localhost'],
       rootGuard: () => server.guard,

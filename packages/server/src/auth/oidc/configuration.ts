@@ -81,7 +81,7 @@ export interface IssuerRules {
 /** Parses the field `jwt` of an AuthenticationConfiguration. Throws AuthenticationConfigurationError. */
 export function readIssuers(jwt: unknown, { at, issuersMax: max, isTaken }: IssuerRules): IssuerConfiguration[] {
   const all = listAt(jwt, at);
-  if (all.length > max) throw fault(at, `must have no more than ${max} elements`);
+  if (all.length > max) throw fault(at, `must have at most ${max} elements`);
   const issuers = all.map((one, place) => issuerAt(one, `${at}[${place}]`));
   for (const [place, { url }] of issuers.entries()) {
     const isTwice = issuers.findIndex((one) => one.url === url) < place;

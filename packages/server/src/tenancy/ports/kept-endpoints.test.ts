@@ -54,7 +54,7 @@ describe('the service kubernetes of a tenant with nodes', () => {
     const { port } = await server.make('red');
     assert.deepEqual(await seen(server, 'red'), { addresses: ['192.0.2.7'], port });
     await server.server.make('blue');
-    assert.deepEqual(await seen(server, 'blue'), { addresses: ['127.0.0.1'], port: 6443 });
+    assert.deepEqual(await seen(server, 'blue'), { addresses: ['127.0.0.1'], port: 1 });
     const body = { spec: { nodes: { enabled: true } } };
     const contentType = 'application/merge-patch+json';
     await server.server.expect(200, 'PATCH', `${tenants}/blue`, { body, contentType });
