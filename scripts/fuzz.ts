@@ -60,7 +60,7 @@ async function main(): Promise<boolean> {
   const seconds = wholeNumber('seconds', values.seconds, Infinity);
   const runs = wholeNumber('runs', values.runs, seconds === Infinity ? undefined : runsWithoutEnd);
   const seed = wholeNumber('seed', values.seed, values.fresh ? randomInt(freshSeedMax) : 0);
-  const all = globSync('{packages,operators,apps}/*/src/**/*.fuzz.ts', { cwd: root }).sort();
+  const all = globSync('{packages,operators,services,apps}/*/src/**/*.fuzz.ts', { cwd: root }).sort();
   const files = all.filter((file) => names.length === 0 || names.some((part) => nameOf(file).includes(part)));
   if (files.length === 0) {
     throw new Usage(`no target matches "${names.join(' ')}"; known targets: ${all.map(nameOf).join(', ')}`, 2);

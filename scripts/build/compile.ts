@@ -45,7 +45,7 @@ export function compile(packages: readonly SourcePackage[]): string[] {
   if (status !== 0) {
     throw new Error(`tsc failed:\n${lines.filter((line) => !line.startsWith('/')).join('\n')}`);
   }
-  const inPackages = /^(?:packages|operators|apps)\/.*(?<!\.d)\.ts$/;
+  const inPackages = /^(?:packages|operators|services|apps)\/.*(?<!\.d)\.ts$/;
   return lines.map((line) => relative(root, line)).filter((file) => inPackages.test(file));
 }
 

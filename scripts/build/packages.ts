@@ -30,7 +30,7 @@ export const readManifest = (folder: string): Manifest =>
 
 /** Returns all packages of the repository except examples, sorted by folder. */
 export function sourcePackages(): SourcePackage[] {
-  return globSync('{packages,operators,apps}/*/package.json', { cwd: root })
+  return globSync('{packages,operators,services,apps}/*/package.json', { cwd: root })
     .map((file) => dirname(file))
     .sort()
     .map((folder) => ({ folder, manifest: readManifest(folder), isLibrary: folder.startsWith('packages/') }));

@@ -48,6 +48,9 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'front-door',
     'backup-operator',
   ],
+  // Aggregated API servers: the server for its library.
+  'services/activity': ['core', 'api', 'cel', 'client', 'server'],
+  'services/search': ['core', 'api', 'client', 'runtime', 'server'],
   // Loaded on demand: the operators for `hangar hosted diff` and `hangar restore`, the package of backups for `hangar backup`.
   'apps/cli': ['core', 'api', 'client', 'backup', 'controlplane-operator', 'hosted-operator'],
   'apps/console': ['core', 'api', 'client'],

@@ -5,15 +5,15 @@ import { dirname, join } from 'node:path/posix';
 
 /** The sources of the product, its tests and its tools, relative to the root. */
 export function sourceFiles(root: string): string[] {
-  return globSync('{packages,operators,apps,examples,bench,scripts,tests,tools}/**/*.ts', { cwd: root }).filter(
-    (file) => !file.includes('node_modules'),
-  );
+  return globSync('{packages,operators,services,apps,examples,bench,scripts,tests,tools}/**/*.ts', {
+    cwd: root,
+  }).filter((file) => !file.includes('node_modules'));
 }
 
 /** Returns every public entry of the packages (`@hangar/core`, `@hangar/client/kinds/core-v1`) with the file behind it. */
 export function publicEntries(root: string): Map<string, string> {
   const entries = new Map<string, string>();
-  for (const manifest of globSync('{packages,operators,apps}/*/package.json', { cwd: root })) {
+  for (const manifest of globSync('{packages,operators,services,apps}/*/package.json', { cwd: root })) {
     const { name, exports = {} } = JSON.parse(readFileSync(root + manifest, 'utf8')) as {
       name: string;
       exports?: Record<string, string>;

@@ -29,5 +29,5 @@ function problemOf({ file, specifier, target }: Import, publicEntries: ReadonlyS
 
 function packageOf(file: string): string {
   const [first = '', second = ''] = file.split('/');
-  return ['packages', 'apps', 'operators'].includes(first) ? `${first}/${second}` : first;
+  return ['packages', 'apps', 'operators', 'services'].includes(first) ? `${first}/${second}` : first;
 }

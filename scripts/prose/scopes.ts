@@ -31,9 +31,10 @@ export interface Prose {
   readonly unusedQuotations: readonly string[];
 }
 
-const sources = '{packages,operators,apps,bin,examples,bench,scripts,tests,tools}/**/*.{ts,js}';
+const sources = '{packages,operators,services,apps,bin,examples,bench,scripts,tests,tools}/**/*.{ts,js}';
 const publicPackages = /^@hangar\/(?:client|runtime|testkit)(?:\/|$)|^@hangar\/server\/library$/;
-const isProduct = (file: string): boolean => /^(?:packages|operators|apps|bin)\//.test(file) && !isTestCode(file);
+const isProduct = (file: string): boolean =>
+  /^(?:packages|operators|services|apps|bin)\//.test(file) && !isTestCode(file);
 /** Generated kinds with the texts of Kubernetes, and this folder, which quotes the constructions that it finds. */
 const isExempt = (file: string): boolean => /^packages\/client\/src\/kinds\/|^scripts\/prose\//.test(file);
 /** Simulators, fuzzers and helpers of tests print for developers only. */
@@ -43,7 +44,7 @@ const isInternal = (file: string): boolean => /\/(?:simulation|fuzzing)\/|\/test
 export function packageOf(file: string): string {
   const [first = '', second = ''] = file.split('/');
   if (!file.includes('/')) return '.';
-  return ['packages', 'apps', 'operators', 'examples'].includes(first) ? `${first}/${second}` : first;
+  return ['packages', 'apps', 'operators', 'services', 'examples'].includes(first) ? `${first}/${second}` : first;
 }
 
 export function readProse(root: string): Prose {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** Each of these contains the version at least once, and no other package's version that is equal to it by chance. */
 const patterns = [
   'package.json',
-  '{packages,operators,apps,examples}/*/package.json',
+  '{packages,operators,services,apps,examples}/*/package.json',
   'apps/{platform,controller-manager,hosted-operator}/src/version.ts',
   'packages/client/src/rest/caller.ts',
   'deploy/image/{Containerfile,controller-manager.Containerfile}',
@@ -30,7 +30,7 @@ export function versionProblems(root: string): string[] {
   const problems = filesWith(root)
     .filter((file) => readFileSync(join(root, file), 'utf8').match(occurrences(version)) === null)
     .map((file) => `${file} does not contain the version ${version}`);
-  for (const file of globSync('{packages,operators,apps,examples}/*/package.json', { cwd: root }).sort()) {
+  for (const file of globSync('{packages,operators,services,apps,examples}/*/package.json', { cwd: root }).sort()) {
     const manifest = JSON.parse(readFileSync(join(root, file), 'utf8')) as {
       readonly version: string;
       readonly dependencies?: Readonly<Record<string, string>>;

@@ -51,7 +51,7 @@ function usersOf(dependencies: ReadonlyMap<string, readonly string[]>): Map<stri
 
 function areaOf(file: string): string {
   const [first = '', second = ''] = file.split('/');
-  const hasAreas = ['packages', 'apps', 'operators', 'examples', 'tests', 'scripts'].includes(first);
+  const hasAreas = ['packages', 'apps', 'operators', 'services', 'examples', 'tests', 'scripts'].includes(first);
   return hasAreas ? `${first}/${second}` : first;
 }
 

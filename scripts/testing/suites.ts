@@ -57,7 +57,9 @@ export const suites: Readonly<Record<string, Suite>> = {
 };
 
 export function filesOf(suite: Suite, root: string): string[] {
-  const files = globSync(`{packages,operators,apps,bench,scripts,tests,tools}/**/${suite.pattern}`, { cwd: root });
+  const files = globSync(`{packages,operators,services,apps,bench,scripts,tests,tools}/**/${suite.pattern}`, {
+    cwd: root,
+  });
   // Tests of several packages take longest: they come first, so that no process is left with a long file at the end.
   const rank = (file: string): number => (file.startsWith('tests/') ? 0 : file.startsWith('apps/') ? 1 : 2);
   return files.filter((file) => !file.includes('node_modules')).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));

@@ -41,7 +41,7 @@ test('troubleshooting has every condition reason of the operator', () => {
 });
 
 test('every reason in troubleshooting is in the code', () => {
-  const sources = globSync('{operators,apps,packages}/**/*.ts', { cwd: root })
+  const sources = globSync('{operators,services,apps,packages}/**/*.ts', { cwd: root })
     .filter((file) => !isTest(file) && !file.includes('node_modules'))
     .map(read)
     .join('\n');
@@ -81,7 +81,7 @@ test('the reference has every command', () => {
 
 /** A tree is a code block whose first line is a folder; its lines name files and folders before two blanks. */
 function trees(): { folder: string; names: string[] }[] {
-  const blocks = read('ARCHITECTURE.md').matchAll(/^```\n((?:packages|operators|apps)\/\S+)\n([^]*?)^```$/gm);
+  const blocks = read('ARCHITECTURE.md').matchAll(/^```\n((?:packages|operators|services|apps)\/\S+)\n([^]*?)^```$/gm);
   return Array.from(blocks, ([, folder, body]) => ({
     folder: folder!,
     names: body!
@@ -104,11 +104,13 @@ test('the trees of ARCHITECTURE have every folder, and no file or folder that do
 });
 
 test('README has every package with the description of its package.json', () => {
-  const rows = read('README.md').matchAll(/^\| \[[^\]]+\]\(((?:packages|operators|apps)\/[^)]+)\) \| (.+) \|$/gm);
+  const rows = read('README.md').matchAll(
+    /^\| \[[^\]]+\]\(((?:packages|operators|services|apps)\/[^)]+)\) \| (.+) \|$/gm,
+  );
   const described = Object.fromEntries(
     Array.from(rows, ([, folder, text]) => [folder!, text!.replaceAll(/[*`]/g, '')]),
   );
-  const manifests = globSync('{packages,operators,apps}/*/package.json', { cwd: root });
+  const manifests = globSync('{packages,operators,services,apps}/*/package.json', { cwd: root });
   const descriptions = manifests.map((file) => [
     dirname(file),
     (JSON.parse(read(file)) as { description: string }).description,

@@ -35,7 +35,7 @@ interface Package {
 }
 
 const packages = new Map(
-  globSync('{packages,operators,apps}/*/package.json', { cwd: root }).map((file): [string, Package] => {
+  globSync('{packages,operators,services,apps}/*/package.json', { cwd: root }).map((file): [string, Package] => {
     const { name, exports = {} } = JSON.parse(readFileSync(join(root, file), 'utf8'));
     return [name, { folder: dirname(file), exports }];
   }),

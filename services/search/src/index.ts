@@ -1,0 +1,2 @@
+/** An aggregated API server that searches the objects of all control planes. */
+export {};
