@@ -45,6 +45,7 @@ export interface ControlPlane extends ApiObject {
 
 export type ControlPlaneMode = 'Virtual' | 'Dedicated';
 export type DeletionPolicy = 'Retain' | 'Destroy';
+export type RetainedDataPolicy = 'Adopt' | 'Refuse';
 export type ControlPlanePhase = 'Provisioning' | 'Ready' | 'Suspended' | 'Migrating' | 'Failed' | 'Deleting';
 
 /**
@@ -75,6 +76,11 @@ export interface ControlPlaneSpec {
    * Retain. Retained data of mode Dedicated is the stopped HostedControlPlane with its volumes.
    */
   deletionPolicy?: DeletionPolicy;
+  /**
+   * Handling of data that a deleted control plane with the same cluster path retained. Adopt: the new control plane has this data, and the
+   * credentials of the deleted one are valid again. Refuse: the control plane is not created until the data is destroyed. Defaults to Adopt.
+   */
+  retainedData?: RetainedDataPolicy;
   /**
    * External users of the control plane, in both modes. User names and groups that start with system: are rejected. A field that is not set
    * has the value of the class.

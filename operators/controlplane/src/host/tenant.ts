@@ -7,6 +7,8 @@ export interface TenantSpec {
   hosts?: string[];
   suspension?: 'ReadOnly' | 'Offline';
   deletionPolicy?: 'Retain' | 'Destroy';
+  /** Read only when the tenant is created. */
+  retainedData?: 'Adopt' | 'Refuse';
   /** Managed by others: never written here. */
   quota?: object;
   /** Absent: nodes cannot join. */

@@ -75,7 +75,12 @@ async function created(pass: ProjectPass, organization: Organization): Promise<C
     labels: { [labels.project]: name, [labels.organization]: organization.metadata.name! },
     ownerReferences: [controllerReference(project)],
   };
-  const spec = { ...(classRef ? { classRef: { name: classRef.name } } : {}), deletionPolicy: 'Destroy' as const };
+  // Retained data may belong to another organization.
+  const spec = {
+    ...(classRef ? { classRef: { name: classRef.name } } : {}),
+    deletionPolicy: 'Destroy' as const,
+    retainedData: 'Refuse' as const,
+  };
   try {
     return { controlPlane: await client.create(ControlPlane, { metadata, spec }, { signal }) };
   } catch (error) {

@@ -70,6 +70,29 @@ test('the control plane of another owner is neither used nor changed', async () 
   assert.deepEqual(await client.get(ControlPlane, { name: 'shop' }), before);
 });
 
+test('the retained data of a deleted control plane is not given to a project', async () => {
+  await using platform = await startTestPlatform();
+  platform.start();
+  const { client } = platform;
+  await client.create(ControlPlane, { metadata: { name: 'shop' }, spec: { deletionPolicy: 'Retain' } });
+  await until(client, ControlPlane, { name: 'shop' }, (one) => one?.status?.phase === 'Ready');
+  await platform.inside('shop').create(ConfigMap, { metadata: { name: 'old', namespace: 'default' } });
+  await client.delete(ControlPlane, { name: 'shop' });
+  await until(client, ControlPlane, { name: 'shop' }, (one) => one === undefined);
+  await createOrganization(client, 'acme');
+  await createProject(client, 'shop', 'acme');
+  const project = await until(client, Project, { name: 'shop' }, (one) =>
+    Boolean(findCondition(one?.status?.conditions, 'Ready')?.message?.includes('data of a deleted tenant is retained')),
+  );
+  assert.equal(findCondition(project?.status?.conditions, 'Ready')?.reason, 'ControlPlaneNotReady');
+  await assert.rejects(platform.inside('shop').get(ConfigMap, { name: 'old', namespace: 'default' }));
+  await client.delete(Project, { name: 'shop' });
+  await until(client, Project, { name: 'shop' }, (one) => one === undefined);
+  await client.create(ControlPlane, { metadata: { name: 'shop' }, spec: {} });
+  await until(client, ControlPlane, { name: 'shop' }, (one) => one?.status?.phase === 'Ready');
+  await platform.inside('shop').get(ConfigMap, { name: 'old', namespace: 'default' });
+});
+
 test('projects beyond the quota wait until another one is deleted', async () => {
   await using platform = await startTestPlatform();
   platform.start();

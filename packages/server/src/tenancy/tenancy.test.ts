@@ -154,6 +154,24 @@ describe('the life of a tenant', () => {
     assert.match(issued.kubeconfig, /server: https:\/\/127\.0\.0\.1:6443\/clusters\/demo\/control-plane/);
   });
 
+  test('retained data is not adopted by a tenant that refuses it', async () => {
+    await using server = await TenancyServer.open();
+    const path = await server.make('demo');
+    await server.expect(201, 'POST', `${path}${configMaps}`, { body: configMap('a') });
+    await server.expect(200, 'DELETE', `${tenants}/demo`);
+    const body = {
+      apiVersion: 'tenancy.hangar.dev/v1alpha1',
+      kind: 'Tenant',
+      metadata: { name: 'demo' },
+      spec: { retainedData: 'Refuse' },
+    };
+    const refused = await server.expect(422, 'POST', tenants, { body });
+    assert.match(refused.message, /spec\.retainedData.*data of a deleted tenant is retained under the name "demo"/);
+    await server.expect(404, 'GET', `${path}${configMaps}/a`);
+    await server.make('demo');
+    await server.expect(200, 'GET', `${path}${configMaps}/a`);
+  });
+
   test('one that was destroyed while a write was under way is not written to', async () => {
     await using server = await TenancyServer.open();
     const path = await server.make('demo', { deletionPolicy: 'Destroy' });

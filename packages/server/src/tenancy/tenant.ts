@@ -76,6 +76,8 @@ export interface TenantSpec {
   readonly hosts?: readonly string[];
   readonly suspension?: Suspension;
   readonly deletionPolicy?: DeletionPolicy;
+  /** Whether a new tenant uses the data that a deleted one with the same name retained. */
+  readonly retainedData?: 'Adopt' | 'Refuse';
   readonly quota?: TenantQuota;
   /** Absent: nodes cannot join. */
   readonly nodes?: TenantNodes;

@@ -124,6 +124,12 @@ export const definition: CustomResourceDefinition = {
                     type: 'string',
                     enum: ['Retain', 'Destroy'],
                   },
+                  retainedData: {
+                    description:
+                      'Handling of data that a deleted control plane with the same cluster path retained. Adopt: the new control plane has this data, and the credentials of the deleted one are valid again. Refuse: the control plane is not created until the data is destroyed. Defaults to Adopt.',
+                    type: 'string',
+                    enum: ['Adopt', 'Refuse'],
+                  },
                   authentication: {
                     description:
                       'External users of the control plane, in both modes. User names and groups that start with system: are rejected. A field that is not set has the value of the class.',

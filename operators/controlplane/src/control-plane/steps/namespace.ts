@@ -44,12 +44,15 @@ export async function namespace(pass: Pass): Promise<Verdict | undefined> {
 
 /** Only mode Dedicated can use the retained data of a dedicated control plane. */
 async function adopted(pass: Pass, there: NamespaceObject): Promise<Verdict | undefined> {
-  const name = pass.controlPlane.metadata.name!;
-  if (pass.controlPlane.spec?.mode === 'Dedicated') {
+  const { metadata, spec } = pass.controlPlane;
+  const name = metadata.name!;
+  const isRefused = spec?.retainedData === 'Refuse';
+  if (spec?.mode === 'Dedicated' && !isRefused) {
     await adoptNamespace(pass, there);
     return undefined;
   }
-  const message = `the data of a deleted control plane with mode Dedicated is retained under the name "${name}": create the control plane with mode Dedicated to use it, or destroy it with "hangar purge ${name}"`;
+  const use = isRefused ? 'choose another name' : 'create the control plane with mode Dedicated to use it';
+  const message = `the data of a deleted control plane with mode Dedicated is retained under the name "${name}": ${use}, or destroy it with "hangar purge ${name}"`;
   return { type: 'Programmed', reason: 'RetainedDataConflict', message, lookAgainMs: foreignLookMs };
 }
 

@@ -64,7 +64,9 @@ const rejectionOf = (message: string): string =>
     ? 'AuthenticationRejected'
     : message.includes('spec.nodes')
       ? 'NodesRejected'
-      : 'HostnameRejected';
+      : message.includes('spec.retainedData')
+        ? 'RetainedDataConflict'
+        : 'HostnameRejected';
 
 const nodesReachable = 'NodesReachable';
 
@@ -100,6 +102,7 @@ async function claim(pass: Pass): Promise<TenantObject | undefined> {
   const authentication = authenticationOf(pass);
   const spec = {
     deletionPolicy: deletionPolicyOf(pass),
+    ...(controlPlane.spec?.retainedData === 'Refuse' ? { retainedData: 'Refuse' as const } : {}),
     ...(hosts.length > 0 ? { hosts } : {}),
     ...(nodes ? { nodes } : {}),
     ...(authentication ? { authentication } : {}),

@@ -4,6 +4,7 @@
  * name claims and its port for nodes: both are free as soon as no object has them, whether the data is kept or not.
  */
 
+import { invalid, invalidObject } from '@hangar/api';
 import { uuid } from '@hangar/core';
 import type { KubeObject } from '@hangar/api';
 import { absent, prefixRange } from '@hangar/store';
@@ -20,6 +21,7 @@ import { identityKey, importKey, isTenantPath, keysKey, retainedKey, tenantPrefi
 import { encodeRetained } from '../retained/mark.ts';
 import { PortAllocator } from '../ports/port-allocator.ts';
 import type { PortAllocatorOptions } from '../ports/port-allocator.ts';
+import { tenantGroup } from '../tenant.ts';
 import type { TenantSpec } from '../tenant.ts';
 import { HostClaims } from './host-claims.ts';
 
@@ -41,6 +43,7 @@ export function birth(options: BirthOptions): Allocation {
       const key = identityKey(prefix);
       const { entry } = await store.get(key);
       if (entry) {
+        insistOnAdoption(object);
         const takeOver: Write = { type: 'delete', key: retainedKey(prefix) };
         const port = await ports.change({ object });
         return [{ type: 'check', key, expected: entry.modRevision }, takeOver, ...claims, ...port];
@@ -77,6 +80,15 @@ export function birth(options: BirthOptions): Allocation {
       return [{ type: 'deleteRange', range: prefixRange(prefixOf(object)) }, ...unheld, ...releases];
     },
   };
+}
+
+/** Throws 422 if the new tenant must not get the retained data of another one. */
+function insistOnAdoption(object: KubeObject): void {
+  const { retainedData } = object['spec'] as TenantSpec;
+  if (retainedData !== 'Refuse') return;
+  const { name = '' } = object.metadata;
+  const why = `data of a deleted tenant is retained under the name "${name}": choose another name, or destroy the data with "hangar purge ${name}"`;
+  throw invalidObject({ group: tenantGroup, kind: 'Tenant' }, name, [invalid('spec.retainedData', retainedData, why)]);
 }
 
 /** Throws 409 while a migration holds the tenant; else returns the condition. */

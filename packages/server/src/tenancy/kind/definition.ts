@@ -94,6 +94,12 @@ const spec = {
       enum: ['Retain', 'Destroy'],
       default: 'Retain',
     },
+    retainedData: {
+      type: 'string',
+      description:
+        'Handling of data that a deleted tenant with the same name retained. Adopt uses the data. Refuse rejects the creation of the tenant. Defaults to Adopt. Has no effect after the creation.',
+      enum: ['Adopt', 'Refuse'],
+    },
     quota,
     nodes,
     authentication,
