@@ -1,10 +1,15 @@
 /** `hangar projects`, without the operator: the test writes the status of projects. */
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { RestClient } from '@hangar/client';
 import type { Client } from '@hangar/client';
+import { Namespace } from '@hangar/client/kinds/core-v1';
 import { installCrd } from '@hangar/testkit';
 import { definitions } from '../../operators/projects/src/api/generated/index.ts';
+import { Organization } from '../../operators/projects/src/index.ts';
+import { createMembership } from '../../operators/projects/src/testing/platform.ts';
 import { Project } from '../../apps/cli/src/kinds.ts';
 import { openTestWorld } from '../../apps/cli/src/testing/test-session.ts';
 
@@ -61,7 +66,11 @@ test('create waits until the project is ready, and reports why it is not', async
   await untilCreated(client, 'shop');
   await setCondition(client, 'shop', { type: 'Ready', status: 'True', reason: 'Ready' });
   const { code, out } = await creating;
-  assert.deepEqual([code, /project shop is ready; its kubeconfig: hangar kubeconfig shop/.test(out)], [0, true], out);
+  assert.deepEqual(
+    [code, /project shop is ready; its kubeconfig: hangar projects kubeconfig shop/.test(out)],
+    [0, true],
+    out,
+  );
   assert.match((await world.run('projects', 'create', 'shop', '--organization', 'a')).err, /"shop" already exists/);
   const late = await world.run('projects', 'create', 'slow', '--organization', 'acme', '--timeout', '1ms');
   assert.equal(late.code, 1);
@@ -88,4 +97,44 @@ test('unknown actions, missing names and options of other actions are errors', a
   assert.match((await world.run('projects', 'create')).err, /projects create requires NAME/);
   assert.match((await world.run('projects', 'create', 'shop')).err, /requires --organization/);
   assert.match((await world.run('projects', 'list', '--yes')).err, /--yes is not an option of projects list/);
+});
+
+test('kubeconfig has the address of the project and the credential of the user', async () => {
+  await using world = await openProjectsWorld();
+  await world.client.create(Project, draft('shop', 'acme'));
+  const { code, out, err } = await world.run('projects', 'kubeconfig', 'shop', '-o', 'json');
+  assert.equal(code, 0, err);
+  const { clusters, users } = JSON.parse(out);
+  assert.equal(clusters[0].cluster.server, 'https://127.0.0.1:6443/projects/shop/control-plane');
+  assert.deepEqual(users[0].user, { token: 'none' });
+  const exec = JSON.parse((await world.run('projects', 'kubeconfig', 'shop', '--exec', '-o', 'json')).out);
+  const { command, args } = exec.users[0].user.exec;
+  const file = join(world.folder, '.data', 'admin.kubeconfig');
+  assert.deepEqual([command, ...args], ['hangar', 'credential', 'shop', '--project', `--kubeconfig=${file}`]);
+  const credential = JSON.parse((await world.run(...args)).out);
+  assert.equal(credential.status.token, 'none');
+  assert.ok(Date.parse(credential.status.expirationTimestamp) > Date.now());
+  assert.match((await world.run('projects', 'kubeconfig', 'none')).err, /there is no project "none"/);
+  assert.match((await world.run('credential', 'none', '--project')).err, /there is no project "none"/);
+  assert.match((await world.run('projects', 'list', '-o', 'x')).err, /--output must be one of: /);
+});
+
+test('a member creates, lists and deletes projects, and does not see those of others', async () => {
+  await using world = await openProjectsWorld();
+  const { client, fleet } = world;
+  await client.create(Project, draft('lab', 'globex'));
+  await client.create(Namespace, { metadata: { name: 'organization-acme' } });
+  await client.create(Organization, { metadata: { name: 'acme' }, spec: {} });
+  const status = { status: { namespace: 'organization-acme' } };
+  await client.status.patch(Organization, { name: 'acme' }, { type: 'merge', body: status });
+  await createMembership(client, 'kim', 'acme', { userRef: { name: 'kim' }, roles: [{ name: 'editor' }] });
+  const connect = () => Promise.resolve(new RestClient(fleet.transportOf(undefined, { name: 'kim' })));
+  const run = (...words: string[]) => world.runIn({ connect }, 'projects', ...words);
+  const created = await run('create', 'shop', '--organization', 'acme', '--no-wait');
+  assert.deepEqual([created.code, created.err], [0, '']);
+  assert.deepEqual((await run('list', '-o', 'name')).out, 'project.resourcemanager.miloapis.com/shop\n');
+  assert.match((await run('create', 'x', '--organization', 'globex')).err, /may not create projects/);
+  assert.match((await run('get', 'lab')).err, /there is no project "lab"/);
+  assert.match((await run('kubeconfig', 'lab')).err, /there is no project "lab"/);
+  assert.equal((await run('delete', 'shop', '--yes')).out, 'project shop deleted, including all data\n');
 });

@@ -38,6 +38,7 @@ export type { AuthorizerConfiguration } from './auth/authorization/configuration
 export type { Authorizer, Decision } from './auth/authorize.ts';
 export type { User } from './auth/user.ts';
 export type { TokenAuthenticator, TokenIdentity } from './auth/tokens.ts';
+export { withoutParent } from './auth/parent-extras.ts';
 export { anonymousAccess } from './auth/anonymous.ts';
 export type { AnonymousOptions } from './auth/anonymous.ts';
 export { BootstrapTokenAuthenticator } from './auth/bootstrap-tokens/bootstrap-tokens.ts';
@@ -72,6 +73,7 @@ export type { ApiServerOptions } from './server.ts';
 export * from './encryption/index.ts';
 export { ObservedStore } from './metrics/observed-store.ts';
 export { isPublicPath } from './request/public-paths.ts';
+export { memberAuthorizer } from './tenancy/projects/member-authorizer.ts';
 export { insistOnRoot, Tenancy } from './tenancy/tenancy.ts';
 export type { TenancyOptions } from './tenancy/tenancy.ts';
 export type { FedChange, FedResource, FeedListener, TenantFeed } from './tenancy/feed/index.ts';

@@ -12,17 +12,20 @@ import type { Authenticator } from './auth/authenticate.ts';
 import type { Authorizer } from './auth/authorize.ts';
 import { Entrance } from './auth/entrance.ts';
 import type { StrangerRefusal } from './auth/entrance.ts';
+import { forbidden } from './auth/forbidden.ts';
 import { Guard } from './auth/guard.ts';
 import type { Impersonated } from './auth/impersonation/impersonate.ts';
 import { impersonate } from './auth/impersonation/impersonate.ts';
 import { wantedUser } from './auth/impersonation/wanted.ts';
 import { isPromise } from './auth/promise.ts';
 import type { TokenAuthenticator } from './auth/tokens.ts';
+import { refuseParent } from './auth/parent-extras.ts';
+import { anonymous } from './auth/user.ts';
 import type { User } from './auth/user.ts';
 import { Documents } from './documents/documents.ts';
 import type { DocumentsOptions } from './documents/documents.ts';
 import type { Fairness, Turn } from './fairness/fairness.ts';
-import { closingWith, isStreaming } from './http/message.ts';
+import { closingWith, endingBy, isStreaming } from './http/message.ts';
 import type { Answer, ServerRequest, Streaming } from './http/message.ts';
 import { connections, RequestMetrics } from './metrics/request-metrics.ts';
 import { errorAnswer } from './objects/answers.ts';
@@ -37,6 +40,7 @@ import type { Resource } from './resources/resource.ts';
 import { unknownResource } from './resources/unknown.ts';
 import type { Call } from './verbs/call.ts';
 import { dispatch } from './verbs/dispatch.ts';
+import { insistOnVisible } from './verbs/visible.ts';
 
 export interface ApiServerOptions extends DocumentsOptions {
   /** Tried in order; token authenticators after all others. */
@@ -54,6 +58,16 @@ export interface ApiServerOptions extends DocumentsOptions {
   readonly auditor?: Auditor;
   /** Throws for requests that are currently not served for any user; called after authentication. */
   readonly admits?: (info: RequestInfo, request: ServerRequest, user: User) => void;
+  /**
+   * Sets the extras of users that only the server may set, instead of those that the client brought. Absent: users keep all extras, as
+   * behind a trusted front proxy.
+   */
+  readonly scope?: (user: User) => User;
+  /**
+   * Calls `end` when the user loses access to the control plane: watches and connections end then. Returns a function that stops it, or
+   * undefined for users that keep their access.
+   */
+  readonly follow?: FollowUser;
   /** Queues requests, after authentication. Absent: no queueing. */
   readonly fairness?: Fairness;
   /** Counters that outlive this server. Absent: they start at zero with it. */
@@ -62,10 +76,14 @@ export interface ApiServerOptions extends DocumentsOptions {
   readonly onError: (error: Error) => void;
 }
 
+export type FollowUser = (user: User, end: () => void) => (() => void) | undefined;
+
 /** Facts about a request, for audit and metrics. */
 interface About {
   /** The authenticated user. */
   user: User | undefined;
+  /** The same, as the authenticator returned it. */
+  identified: User | undefined;
   /** The impersonated user, if any. */
   impersonated: Impersonated | undefined;
   info: RequestInfo | undefined;
@@ -121,6 +139,7 @@ export class ApiServer {
   async #account(request: ServerRequest): Promise<Answer> {
     const about: About = {
       user: undefined,
+      identified: undefined,
       impersonated: undefined,
       info: undefined,
       resource: undefined,
@@ -129,7 +148,7 @@ export class ApiServer {
       warnings: [],
     };
     const ended = this.#metrics.begin(request.method);
-    const made = await this.#answer(request, about);
+    const made = this.#followed(await this.#answer(request, about), about.identified);
     const answered = about.turn ? about.turn.left(made, about.resource) : made;
     ended(about.info, about.resource, answered.status);
     const answer = this.#options.auditor ? this.#audited(request, about, answered) : answered;
@@ -140,6 +159,12 @@ export class ApiServer {
     return connections.has(subresource)
       ? { ...answer, body: closingWith(answer.body, this.#metrics.longRunningBegan(about.resource, subresource)) }
       : answer;
+  }
+
+  #followed(answer: Answer, user: User | undefined): Answer {
+    const { follow } = this.#options;
+    if (!follow || !user || !isStreaming(answer.body)) return answer;
+    return { ...answer, body: endingBy(answer.body, (end) => follow(user, end) ?? (() => {})) };
   }
 
   /** An unauthenticated request has no record yet. */
@@ -182,6 +207,12 @@ export class ApiServer {
     return internalError(asError(error));
   }
 
+  /** Requests without a user have no extras. */
+  #scoped(user: User): User {
+    const { scope } = this.#options;
+    return scope && user !== anonymous ? scope(user) : user;
+  }
+
   async #handle(given: ServerRequest, about: About): Promise<Answer> {
     let request = given;
     const { fairness } = this.#options;
@@ -191,8 +222,10 @@ export class ApiServer {
     const read = infoOf(request.method, path, query !== '' && (parameters.flag('watch') ?? false));
     about.info = read.info;
     const authenticating = traced('authenticate', () => this.#entrance.authenticate(given, path));
-    const authenticated = isPromise(authenticating) ? await authenticating : authenticating;
+    const identified = isPromise(authenticating) ? await authenticating : authenticating;
+    const authenticated = this.#scoped(identified);
     about.user = authenticated;
+    about.identified = identified;
     fairness?.runs();
     if (!read.info) throw read.error;
     const { info } = read;
@@ -200,25 +233,26 @@ export class ApiServer {
       about.audit = this.#options.auditor.begin(request, info, authenticated);
       if (about.audit) request = about.audit.request;
     }
-    this.#options.admits?.(info, given, authenticated);
+    this.#options.admits?.(info, given, identified);
     const selected = query === '' ? info : selectedRequest(info, path, parameters);
     const wanted = wantedUser(request);
     if (wanted) {
+      if (this.#options.scope) refuseParent(wanted);
       about.impersonated = await impersonate({ guard: this.#guard, requestor: authenticated, wanted, info: selected });
       fairness?.runs();
     }
-    const user = about.impersonated?.user ?? authenticated;
+    const user = about.impersonated ? this.#scoped(about.impersonated.user) : authenticated;
     if (about.impersonated) about.audit?.impersonated(user);
     if (fairness) {
       about.turn = fairness.enter({ user, info, request });
       if (about.turn.waiting) await about.turn.waiting;
     }
     const authorizing = traced('authorize', () => this.#entrance.authorize(user, selected, about.audit));
-    if (authorizing) {
-      await authorizing;
-      fairness?.runs();
-    }
+    const visibility = isPromise(authorizing) ? await authorizing : authorizing;
+    if (isPromise(authorizing)) fairness?.runs();
     const remote = this.#options.aggregator?.find(path);
+    // Another server cannot limit its answer to the visible objects.
+    if (visibility && (remote || !info.isResource)) throw forbidden(user, info, '');
     if (remote) return this.#options.aggregator!.answer(remote, path, request, user);
     if (!info.isResource) return this.#documents.answer(request, path, query);
     const resource = this.#options.plane.catalogue.find(info);
@@ -227,6 +261,10 @@ export class ApiServer {
     about.resource = resource;
     const { warnings } = about;
     const call: Call = { plane, request, info, query: parameters, resource, user, guard: this.#guard, warnings };
+    if (visibility) {
+      Object.assign(call, { visibility });
+      await insistOnVisible(call, visibility);
+    }
     if (about.turn && info.subresource !== '') Object.assign(call, { leaveQueue: () => about.turn!.leavesEarly() });
     if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
     return dispatch(call);

@@ -7,7 +7,7 @@ import type { InProcessHandler } from '@hangar/client';
 import { CleanupStack, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
 import { ApiServer, Authorization, CertificateAuthenticator } from '@hangar/server';
-import { openControlPlane, Outbound, privilegedGroup } from '@hangar/server';
+import { openControlPlane, Outbound, privilegedGroup, withoutParent } from '@hangar/server';
 import type { ApiServerOptions, ControlPlane } from '@hangar/server';
 import { openEmbeddedStore, openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
@@ -26,6 +26,8 @@ export interface RootPlaneOptions extends WorldOptions {
   /** Absent: `masters`. See `TestClusterOptions`. */
   readonly authorization?: 'masters' | 'rbac' | undefined;
   readonly admits?: ApiServerOptions['admits'];
+  /** Consulted after the authorization above. */
+  readonly authorizers?: ApiServerOptions['authorizers'];
 }
 
 export interface RootPlane {
@@ -77,7 +79,8 @@ export async function openRootPlane(options: RootPlaneOptions): Promise<RootPlan
   const server = new ApiServer({
     plane,
     authenticators: [new CertificateAuthenticator(clock)],
-    authorizers: [authorizer],
+    authorizers: [authorizer, ...(options.authorizers ?? [])],
+    scope: withoutParent,
     health: { livez: [], readyz: [] },
     address: () => '127.0.0.1:6443',
     onError: tellError,

@@ -7,7 +7,7 @@
 import { defineKind, RestClient } from '@hangar/client';
 import type { ApiObject, Client, ClusterConfig, HttpTransport, InProcessHandler } from '@hangar/client';
 import { assert, CleanupStack } from '@hangar/core';
-import { insistOnRoot, Outbound, Tenancy } from '@hangar/server';
+import { insistOnRoot, memberAuthorizer, Outbound, Tenancy } from '@hangar/server';
 import type { TenantFeed } from '@hangar/server';
 import type { Store } from '@hangar/store';
 import { actingAs, below } from './handlers.ts';
@@ -96,7 +96,11 @@ async function open({
   ...options
 }: TestFleetOptions): Promise<TestFleet> {
   await using opened = new CleanupStack();
-  const root = await openRootPlane({ ...options, admits: (_info, request) => insistOnRoot(request) });
+  const root = await openRootPlane({
+    ...options,
+    admits: (_info, request) => insistOnRoot(request),
+    authorizers: [memberAuthorizer(() => tenancy.projects)],
+  });
   opened.defer(() => root.close());
   const outbound = new Outbound({ clock: root.clock });
   opened.defer(() => outbound.close());

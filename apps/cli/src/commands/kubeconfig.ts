@@ -3,10 +3,9 @@
 import { accessOf } from '../control-planes/access.ts';
 import { findControlPlane } from '../control-planes/find.ts';
 import { certificateEntry, userCertificate } from '../control-planes/user-certificate.ts';
-import type { Call, Command } from '../command.ts';
-import { usage } from '../errors.ts';
+import type { Command } from '../command.ts';
 import { execEntry } from '../kubeconfig/exec-entry.ts';
-import { platformOf } from '../platform.ts';
+import { connectionWords } from './common/connection-words.ts';
 import { checkKubeconfigOutput, outputKubeconfig } from './common/kubeconfig-output.ts';
 import { userOptions, userWords, wantedUser } from './common/wanted-user.ts';
 
@@ -59,12 +58,3 @@ export const kubeconfig: Command = {
     return outputKubeconfig(call, { name, access: { cluster: access.cluster, user }, kind: 'control plane' });
   },
 };
-
-/** Returns the options that select the same management plane from any folder. */
-function connectionWords({ session, given }: Call): string[] {
-  const { kubeconfigs } = platformOf(session, given);
-  if (kubeconfigs.length > 1)
-    throw usage('--exec requires a single kubeconfig of the management plane: add --kubeconfig');
-  const context = given.text('context');
-  return [`--kubeconfig=${kubeconfigs[0]}`, ...(context === undefined ? [] : [`--context=${context}`])];
-}

@@ -2,7 +2,7 @@
 
 import { currentActivity } from '@hangar/core';
 import type { Logger } from '@hangar/core';
-import { ApiServer, insistOnRoot } from '@hangar/server';
+import { ApiServer, insistOnRoot, withoutParent } from '@hangar/server';
 import type { ApiServerOptions, ControlPlane, HealthCheck } from '@hangar/server';
 import type { Store } from '@hangar/store';
 import type { Authentication } from './authentication.ts';
@@ -28,6 +28,7 @@ export function rootServer({ plane, trusted, state, checks, log, ...accounts }: 
     plane,
     ...trusted.of(plane),
     ...accounts,
+    scope: withoutParent,
     health: {
       livez: [ping],
       get readyz() {

@@ -10,6 +10,7 @@ import type { ControlPlane } from '../control-plane.ts';
 import type { AnnotationLevel } from '../audit/annotations.ts';
 import type { Guard } from '../auth/guard.ts';
 import type { User } from '../auth/user.ts';
+import type { Visibility } from '../auth/visibility.ts';
 import type { Verb } from '../request/info.ts';
 import type { Resource } from '../resources/resource.ts';
 
@@ -26,6 +27,8 @@ export interface AdmissionRequest {
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
   readonly user: User;
+  /** The objects that the user's right is limited to. Absent: all. */
+  readonly visibility?: Visibility | undefined;
   /** Checks further permissions of the user. */
   readonly guard: Guard;
   readonly isDryRun: boolean;
@@ -77,11 +80,18 @@ export class Admission {
   readonly #make: () => readonly AdmissionPlugin[];
   #plugins: readonly AdmissionPlugin[] | undefined;
   /** Plugins by resource. Most plugins handle only pods, and most writes are not to pods. */
-  readonly #asked = new WeakMap<Resource, Asked>();
+  #asked = new WeakMap<Resource, Asked>();
+  readonly #added: AdmissionPlugin[] = [];
 
   /** `make` creates the plugins on the first write. */
   constructor(make: () => readonly AdmissionPlugin[]) {
     this.#make = make;
+  }
+
+  /** Adds a plugin that runs after the others. */
+  add(plugin: AdmissionPlugin): void {
+    this.#added.push(plugin);
+    this.#asked = new WeakMap();
   }
 
   async mutate(request: AdmissionRequest): Promise<void> {
@@ -116,7 +126,7 @@ export class Admission {
     if (!asked) {
       const name = `${resource.group}/${resource.name}`;
       this.#plugins ??= this.#make();
-      const plugins = this.#plugins.filter(({ resources }) => resources?.has(name) ?? true);
+      const plugins = [...this.#plugins, ...this.#added].filter(({ resources }) => resources?.has(name) ?? true);
       asked = {
         mutating: plugins.filter((plugin) => plugin.mutate),
         validating: plugins.filter((plugin) => plugin.validate),
@@ -127,7 +137,7 @@ export class Admission {
   }
 
   close(): void {
-    for (const plugin of this.#plugins ?? []) plugin.close?.();
+    for (const plugin of [...(this.#plugins ?? []), ...this.#added]) plugin.close?.();
   }
 }
 

@@ -3,6 +3,7 @@
 import type { RequestInfo } from '../request/info.ts';
 import { mastersGroup } from './user.ts';
 import type { User } from './user.ts';
+import type { Visibility } from './visibility.ts';
 
 export type Decision = 'allow' | 'deny' | 'no opinion';
 
@@ -12,6 +13,8 @@ export interface Judgement {
   readonly reason: string;
   /** The authorizer failed: the request is denied with an internal error. */
   readonly error?: Error;
+  /** Allowed for these objects only. Absent: for all. */
+  readonly visibility?: Visibility;
 }
 
 /** A plain decision has no reason. */

@@ -14,6 +14,7 @@ import type { Guard } from './guard.ts';
 import { isPromise } from './promise.ts';
 import { anonymous } from './user.ts';
 import type { User } from './user.ts';
+import type { Visibility } from './visibility.ts';
 
 /** Returns the error for a request with unknown credentials; undefined: 401, or anonymous access. */
 export type StrangerRefusal = (request: ServerRequest) => StatusError | undefined;
@@ -47,22 +48,29 @@ export class Entrance {
     throw unauthorized();
   }
 
-  /** Throws or rejects with 403. */
-  authorize(user: User, info: RequestInfo, audit: AuditRecord | undefined): void | Promise<void> {
-    if (!info.isResource && isRead(info.verb) && isPublicPath(info.path)) return audit?.decided('allow', '');
+  /** Returns the objects that the request is limited to; undefined: all. Throws or rejects with 403. */
+  authorize(
+    user: User,
+    info: RequestInfo,
+    audit: AuditRecord | undefined,
+  ): Visibility | undefined | Promise<Visibility | undefined> {
+    if (!info.isResource && isRead(info.verb) && isPublicPath(info.path)) {
+      audit?.decided('allow', '');
+      return undefined;
+    }
     const judging = this.#guard.judge(user, info);
     if (judging instanceof Promise) return judging.then((judgement) => insistOn(user, info, judgement, audit));
-    insistOn(user, info, judging, audit);
+    return insistOn(user, info, judging, audit);
   }
 }
 
 function insistOn(
   user: User,
   info: RequestInfo,
-  { decision, reason, error }: Judgement,
+  { decision, reason, error, visibility }: Judgement,
   audit: AuditRecord | undefined,
-): void {
+): Visibility | undefined {
   audit?.decided(decision === 'allow' ? 'allow' : 'forbid', reason);
-  if (decision === 'allow') return;
+  if (decision === 'allow') return visibility;
   throw error ?? forbidden(user, info, reason);
 }

@@ -25,6 +25,8 @@ export interface GuardOptions {
   readonly audiences?: readonly string[];
   /** Absent: no tokens are issued. */
   readonly serviceAccounts?: ServiceAccounts;
+  /** Replaces the extras that only the server sets, in reviews of tokens. Absent: users are returned unchanged. */
+  readonly scope?: (user: User) => User;
   readonly clock?: Clock;
   readonly random?: Random;
 }
@@ -36,10 +38,12 @@ export class Guard {
   readonly #authenticators: readonly Authenticator[];
   readonly #reviewed: () => TokenCache;
   readonly #authorizers: AuthorizerUnion;
+  readonly #scope: GuardOptions['scope'];
 
   constructor({ authenticators, visitors = [], authorizers, serviceAccounts, ...options }: GuardOptions) {
     this.audiences = options.audiences ?? serviceAccounts?.audiences ?? ['https://kubernetes.default.svc'];
     this.serviceAccounts = serviceAccounts;
+    this.#scope = options.scope;
     const { clock = systemClock, random = systemRandom } = options;
     const ofTokens = authenticators.filter(isTokenAuthenticator);
     const cacheOf = (all: readonly TokenAuthenticator[]): TokenCache =>
@@ -81,7 +85,8 @@ export class Guard {
 
   /** Returns the identity of a token for one of the audiences. Rejects with `Unauthorized` if the reason why it is invalid is known. */
   async identifyToken(token: string, audiences: readonly string[]): Promise<Proven> {
-    return this.#reviewed().authenticateToken(token, audiences);
+    const proven = await this.#reviewed().authenticateToken(token, audiences);
+    return proven && this.#scope ? { ...proven, user: this.#scope(proven.user) } : proven;
   }
 
   /** The first authorizer with an opinion decides. */

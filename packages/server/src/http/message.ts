@@ -139,6 +139,15 @@ export const closingWith = (body: Streaming, onClose: () => void): Streaming => 
   },
 });
 
+/** Returns the same body, which also ends when `follow` calls its argument. `follow` returns a function that is called when the body ends. */
+export const endingBy = (body: Streaming, follow: (end: () => void) => () => void): Streaming => ({
+  ...body,
+  start(sink) {
+    sink.onClose(follow(() => sink.end()));
+    body.start(sink);
+  },
+});
+
 export type Handler = (request: ServerRequest) => Promise<Answer>;
 
 /** Decides when a received request is handled. */

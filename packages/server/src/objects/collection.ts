@@ -44,6 +44,11 @@ export class Collection {
     return this.#entries.size;
   }
 
+  /** Revision of the current entries. */
+  get revision(): Revision {
+    return this.#revision;
+  }
+
   /** Size of keys and values. */
   get bytes(): number {
     return this.#bytes + this.#derivedBytes;

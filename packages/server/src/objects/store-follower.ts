@@ -9,9 +9,9 @@ import type { Entry, Revision, Store, Watch } from '@hangar/store';
 
 export interface Following {
   put(entry: Entry): void;
-  delete(key: string): void;
-  /** Called with all current keys: any other known key was deleted unseen. */
-  retain(keys: ReadonlySet<string>): void;
+  delete(key: string, revision: Revision): void;
+  /** Called with all keys of a revision: any other known key was deleted unseen. */
+  retain(keys: ReadonlySet<string>, revision: Revision): void;
 }
 
 const retryMs = 1_000;
@@ -57,7 +57,7 @@ export class StoreFollower {
   async #read(): Promise<void> {
     const { entries, revision } = await this.#store.range(prefixRange(this.#prefix));
     if (this.#isClosed) return;
-    this.#following.retain(new Set(entries.map(({ key }) => key)));
+    this.#following.retain(new Set(entries.map(({ key }) => key)), revision);
     await this.#tell(entries);
     if (this.#isClosed) return;
     this.#watch = this.#store.watch({ prefix: this.#prefix, fromRevision: (revision + 1) as Revision });
@@ -84,7 +84,7 @@ export class StoreFollower {
         for (let batch = await watch.next(); batch; batch = await watch.next()) {
           for (const event of batch.events) {
             if (event.type === 'put') this.#following.put(event.entry);
-            else this.#following.delete(event.key);
+            else this.#following.delete(event.key, batch.revision);
           }
           this.#advance(batch.revision);
         }

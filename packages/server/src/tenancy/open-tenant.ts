@@ -42,7 +42,8 @@ import { tenantKeys } from './keys/keys.ts';
 import type { KeyWorld, TenantKeys } from './keys/keys.ts';
 import { verifiersOf } from './keys/verifiers.ts';
 import { identityKey, tenantPrefix } from './layout.ts';
-import { isPlatformUser, platformCertificates, platformTokens } from './platform-users.ts';
+import { followMember, isPlatformUser, platformCertificates, platformTokens } from './platform-users.ts';
+import type { PlatformUsers } from './platform-users.ts';
 import { insistOnActive } from './suspension.ts';
 import type { KeptRequestMetrics } from './metrics/kept-request-metrics.ts';
 import type { TenantMetrics } from './metrics/tenant-metrics.ts';
@@ -86,6 +87,10 @@ export interface TenantWorld
   readonly url: (path: string) => string;
   /** CA of the certificates that the port serves; PEM. */
   readonly servingCa: () => string;
+  /** Returns the users of the management plane that the control plane with this path accepts. */
+  readonly platformUsers: (path: string) => PlatformUsers;
+  /** Sets the extras of users that name the project of the control plane with this path, instead of those that the client brought. */
+  readonly scope: (path: string, user: User) => User;
   /** Identifies this process among its replicas. */
   readonly serverId: string;
   /** Reports whether nodes can join the control plane with this path. */
@@ -219,9 +224,11 @@ export async function openTenant(
         external: world.externalUsers.authenticator(path),
         clock,
       }),
-      world.rootGuard(),
+      world.platformUsers(path),
     ),
     authorizers: [authorization],
+    scope: (user) => world.scope(path, user),
+    follow: (user, end) => followMember(world.platformUsers(path), user, end),
     aggregator,
     health: { livez: [ping], readyz: [ping, { name: 'store', check: () => storeProblem(store) }] },
     isProcessShared: true,
@@ -271,10 +278,10 @@ const defaultModes = [
 
 type Authentication = Pick<ApiServerOptions, 'authenticators' | 'visitors' | 'serviceAccounts' | 'anonymous'>;
 
-const withPlatform = (own: Authentication, root: Guard): Authentication => ({
+const withPlatform = (own: Authentication, users: PlatformUsers): Authentication => ({
   ...own,
-  authenticators: [...own.authenticators, platformCertificates(root)],
-  visitors: [platformTokens(root)],
+  authenticators: [...own.authenticators, platformCertificates(users)],
+  visitors: [platformTokens(users)],
 });
 
 interface ViewOptions {

@@ -158,7 +158,7 @@ describe('a closed tenant', () => {
 test('a store that does not answer proves nothing, and is not waited for without end', async () => {
   const clock = new Scheduler(seededRandom(1));
   const asked = { clock, storePrefix: '/registry', store: { get: () => new Promise(() => {}) } };
-  const rootGuard = () => ({ identify: () => undefined });
+  const platformUsers = () => ({ root: { identify: () => undefined }, isMember: () => false });
   const { peer } = showing(client(createAuthority(tenantAuthorityName, 1, world)).certificate);
   const request = serverRequest({
     method: 'GET',
@@ -167,7 +167,7 @@ test('a store that does not answer proves nothing, and is not waited for without
     body: new Uint8Array(),
     peer: peer!,
   });
-  const proving = proofOf({ ...asked, rootGuard } as unknown as Parameters<typeof proofOf>[0], 'demo', request);
+  const proving = proofOf({ ...asked, platformUsers } as unknown as Parameters<typeof proofOf>[0], 'demo', request);
   assert.equal(await clock.run(proving), undefined);
   assert.equal(clock.monotonicMs(), 10_000);
 });

@@ -1,8 +1,8 @@
 /**
  * Decides which clients may cause a tenant to be opened. Opening costs a hundred times as much as refusing a request, creates the tenant's
  * keys if it has none, and may close an idle tenant. So it requires a credential that the tenant issued, a valid token of an issuer that
- * the tenant names, or a user that the management plane authenticates as a member of system:masters. The check only reads from the store,
- * and reads the keys of issuers.
+ * the tenant names, or a user of the management plane that the tenant accepts. The check only reads from the store, and reads the keys of
+ * issuers.
  *
  * The proof only shows that the client is known. The tenant authenticates the credential afterwards.
  */
@@ -37,13 +37,13 @@ export interface Proven {
 const provingMaxMs = 10_000;
 const attemptsMax = 4;
 
-type ProofWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'clock' | 'rootGuard' | 'externalUsers'>;
+type ProofWorld = Pick<TenantWorld, 'store' | 'storePrefix' | 'clock' | 'platformUsers' | 'externalUsers'>;
 
 /** Returns undefined if the client is unknown to the tenant. Never rejects: an error proves nothing. */
 export async function proofOf(world: ProofWorld, path: string, request: ServerRequest): Promise<Proven | undefined> {
   const own = await inTime(world.clock, ownProof(world, path, request));
   if (own) return own;
-  const user = await platformUser(world.rootGuard(), request);
+  const user = await platformUser(world.platformUsers(path), request);
   return user && { user };
 }
 

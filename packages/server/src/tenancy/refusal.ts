@@ -17,11 +17,16 @@ export interface Refused {
   readonly answer: Answer;
 }
 
-export function auditedRefusal({ auditor }: Pick<TenantWorld, 'auditor'>, refused: Refused): Answer {
+export function auditedRefusal({ auditor, scope }: Pick<TenantWorld, 'auditor' | 'scope'>, refused: Refused): Answer {
   const { path, routed, user, answer } = refused;
   const info = auditor && infoOf(routed);
   if (!info) return answer;
-  return auditor.annotated(tenantAnnotation, path).begin(routed, info, user)?.answered(answer) ?? answer;
+  return (
+    auditor
+      .annotated(tenantAnnotation, path)
+      .begin(routed, info, user && scope(path, user))
+      ?.answered(answer) ?? answer
+  );
 }
 
 function infoOf({ method, target }: ServerRequest): RequestInfo | undefined {

@@ -37,6 +37,9 @@ import { isRefusedByFence } from './remote/passed-answer.ts';
 import { Quarantines } from './quarantine.ts';
 import { asksForClusterInfo } from './ports/anonymous.ts';
 import type { PortRange } from './ports/port-allocator.ts';
+import { memberAdmission } from './projects/member-admission.ts';
+import { ProjectDirectory, subjectsOf } from './projects/project-directory.ts';
+import { scopedToProject } from './projects/scope.ts';
 import type { Proven } from './proof.ts';
 import { everyTenant, routeOf } from './route.ts';
 import { RoutedRequest } from './routed-request.ts';
@@ -65,6 +68,8 @@ export interface TenancyOptions extends Omit<
   | 'nodeTotals'
   | 'replacements'
   | 'externalUsers'
+  | 'platformUsers'
+  | 'scope'
 > {
   /** The management plane, which holds the Tenant objects. */
   readonly root: ControlPlane;
@@ -107,6 +112,8 @@ const attemptsMax = 4;
 
 export class Tenancy {
   readonly tenants: Tenants;
+  /** Organizations and projects of the management plane. */
+  readonly projects: ProjectDirectory;
   readonly open: OpenTenants;
   readonly quarantines: Quarantines;
   readonly #world: TenantWorld;
@@ -147,8 +154,16 @@ export class Tenancy {
     const serverId = uuid(world.random);
     const hasNodes = (path: string): boolean => this.tenants.find(path)?.port !== undefined;
     this.#externalUsers = new TenantExternalUsers({ ...world, find: (path) => this.tenants.find(path) });
+    this.projects = new ProjectDirectory({ ...world, clock });
+    root.admission.add(memberAdmission({ directory: this.projects, clock }));
     this.#world = {
       ...world,
+      platformUsers: (path) => ({
+        root: world.rootGuard(),
+        isMember: (user) => this.projects.isMember(path, user),
+        onChange: (user, listener) => this.projects.changes.follow(subjectsOf(user), listener),
+      }),
+      scope: (path, user) => scopedToProject(this.projects, path, user),
       externalUsers: this.#externalUsers,
       base,
       usage: this.#usage,
@@ -238,6 +253,7 @@ export class Tenancy {
 
   /** Resolves when all stored tenants are loaded. */
   async start(): Promise<void> {
+    await this.projects.start();
     await this.tenants.start();
     this.quarantines.follow();
     if (this.tenants.size > 0) await this.#replacements().start();
@@ -248,6 +264,7 @@ export class Tenancy {
     this.#closed.abort();
     this.quarantines.close();
     this.tenants.close();
+    this.projects.close();
     this.open.close();
     this.#externalUsers.close();
     await this.#usage.close();
@@ -400,7 +417,7 @@ export class Tenancy {
     }
     if (tenant && proven) return this.#refused(tenant, routed, lazily().unavailable(tenant.path), proven);
     // As for an existing tenant: authentication by the management plane may call a remote service.
-    if (!wasThere) await platformUser(this.#world.rootGuard(), request);
+    if (!wasThere) await platformUser(this.#world.platformUsers(''), request);
     return this.#toStranger(begunMs, unknown);
   }
 

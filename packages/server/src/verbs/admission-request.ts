@@ -74,6 +74,10 @@ class CallAdmissionRequest implements AdmissionRequest {
     return this.#call.info.verb;
   }
 
+  get visibility(): AdmissionRequest['visibility'] {
+    return this.#call.visibility;
+  }
+
   get attemptOf(): object {
     return this.#call;
   }

@@ -3,6 +3,7 @@
 import type { Allocation } from '../allocation/allocation.ts';
 import type { Guard } from '../auth/guard.ts';
 import type { User } from '../auth/user.ts';
+import type { Visibility } from '../auth/visibility.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { ServerRequest } from '../http/message.ts';
 import type { ResourceRequest } from '../request/info.ts';
@@ -16,6 +17,8 @@ export interface Call {
   readonly query: Query;
   readonly resource: Resource;
   readonly user: User;
+  /** The objects that the request is limited to. Absent: all. */
+  readonly visibility?: Visibility;
   /** For handlers that check the permissions of users. */
   readonly guard: Guard;
   /** Replaces the allocation of the resource for created objects. */

@@ -36,7 +36,7 @@ import { groupResource, namespaceOf, warn } from './call.ts';
 import type { Call } from './call.ts';
 import { admissionRequest } from './admission-request.ts';
 import { withoutType } from './list.ts';
-import { readPage } from './list-page.ts';
+import { readVisiblePage } from './visible.ts';
 import { listOptions } from './list-options.ts';
 import { timestamp } from './metadata.ts';
 
@@ -76,7 +76,7 @@ export async function deleteCollection(call: Call): Promise<Answer> {
   let { continueToken } = listed;
   let metadata: JsonObject;
   do {
-    const page = await readPage(call, { ...listed, continueToken, limit: listed.limit || pageSize });
+    const page = await readVisiblePage(call, { ...listed, continueToken, limit: listed.limit || pageSize });
     metadata = { ...page.metadata };
     for (const entry of page.entries) deleted.push(entry);
     await eachAtOnce(deletedAtOnce, page.entries, async (entry) => {

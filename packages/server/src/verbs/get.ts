@@ -17,9 +17,11 @@ export async function get(call: Call): Promise<Answer> {
 
 /** Rejects with 404. */
 export async function existingEntry(call: Call): Promise<Entry> {
-  const { plane, resource, info, query } = call;
+  const { plane, resource, info, query, visibility } = call;
   if (query.has('resourceVersion')) await untilReached(plane, parseResourceVersion(query.text('resourceVersion')));
   const { entry } = await plane.store.get(objectKey(plane, resource, namespaceOf(call), info.name));
-  if (!entry) throw notFound(groupResource(call), info.name);
+  if (!entry || (visibility && !visibility.isVisible(resource.stored.object(entry)))) {
+    throw notFound(groupResource(call), info.name);
+  }
   return entry;
 }

@@ -21,13 +21,14 @@ import type { Wanted } from '../request/media.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Call } from './call.ts';
 import { listOptions } from './list-options.ts';
-import { entriesAtOnce, readPage } from './list-page.ts';
+import { entriesAtOnce } from './list-page.ts';
+import { readVisiblePage } from './visible.ts';
 import type { Page } from './list-page.ts';
 
 export async function list(call: Call): Promise<Answer> {
   const want = wantedBy(call);
   const options = listOptions(call.query, call.resource, false);
-  const page = await readPage(call, options);
+  const page = await readVisiblePage(call, options);
   return pageAnswer(call, want, page);
 }
 

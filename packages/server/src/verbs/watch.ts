@@ -7,6 +7,7 @@ import { encodeProtobuf, encodeWatchFrame, expired, StatusError } from '@hangar/
 import { notAcceptable, internalError } from '@hangar/api';
 import type { JsonObject, KubeObject, Status } from '@hangar/api';
 import { asError, hasCode, Slicer } from '@hangar/core';
+import type { Visibility } from '../auth/visibility.ts';
 import type { Entry, Revision, StoreEvent, Watch, WatchBatch, WatchOptions } from '@hangar/store';
 import { tables } from '../objects/tables.ts';
 import { collectionPrefix, objectKey } from '../control-plane.ts';
@@ -17,7 +18,8 @@ import { parseResourceVersion, untilReached } from '../objects/resource-version.
 import type { Wanted } from '../request/media.ts';
 import { namespaceOf } from './call.ts';
 import type { Call } from './call.ts';
-import { isKeySegment, readPage, safeNamespace } from './list-page.ts';
+import { isKeySegment, safeNamespace } from './list-page.ts';
+import { readVisiblePage } from './visible.ts';
 import { listOptions, selects, selectsAll } from './list-options.ts';
 import type { ListOptions } from './list-options.ts';
 
@@ -47,7 +49,7 @@ export interface WatchWays {
 }
 
 async function ofCollection(call: Call, options: ListOptions): Promise<InitialState> {
-  const { entries, revision } = await readPage(call, options);
+  const { entries, revision } = await readVisiblePage(call, options);
   return { pages: [entries], revision };
 }
 
@@ -144,6 +146,7 @@ class WatchStream {
 
   async #follow(sink: Sink, output: Output): Promise<void> {
     const { plane } = this.#call;
+    const from = (this.#source.fromRevision! - 1) as Revision;
     // Opened only now: a response that never starts would leave it open.
     const watch = plane.store.watch(this.#source);
     const timeoutMs = this.#timeoutMs();
@@ -153,10 +156,14 @@ class WatchStream {
       output.stop();
     });
     sink.onClose(() => watch.close());
+    const { visibility } = this.#call;
+    const unfollow = visibility?.onChange(() => watch.close());
     const bookmarks = this.#options.allowsBookmarks ? this.#askForBookmarks(watch, timeoutMs) : undefined;
     try {
+      if (visibility) await this.#insistOnRights(visibility, from);
       await this.#sendInitial(output);
       for (let batch = await watch.next(); batch; batch = await watch.next()) {
+        if (visibility) await this.#insistOnRights(visibility, from, batch.revision);
         this.#slicer.restart();
         if (batch.events.length === 0 && this.#options.allowsBookmarks) {
           output.write(this.#bookmark(batch.revision, (batch as AnnotatedBatch).annotations));
@@ -171,11 +178,19 @@ class WatchStream {
         }
         if (output.isFull) await output.drained();
       }
+      if (visibility) await this.#insistOnRights(visibility, from);
     } finally {
+      unfollow?.();
       timeout.cancel();
       bookmarks?.();
       watch.close();
     }
+  }
+
+  /** Rejects with 410 if the rights of the user changed after revision `from`, as far as known at revision `at`. */
+  async #insistOnRights(visibility: Visibility, from: Revision, at = from): Promise<void> {
+    await visibility.reached(at);
+    if (visibility.changedSince(from)) throw expired('The objects that the user may see have changed: list again.');
   }
 
   #timeoutMs(): number {
@@ -238,13 +253,15 @@ class WatchStream {
 
   /** An object that starts to match is ADDED, one that no longer matches is DELETED, regardless of the original event. */
   #typeFor(event: StoreEvent): EventType | undefined {
-    if (selectsAll(this.#options)) {
+    const { visibility } = this.#call;
+    if (!visibility && selectsAll(this.#options)) {
       if (event.type === 'delete') return event.previous ? 'DELETED' : undefined;
       return event.previous ? 'MODIFIED' : 'ADDED';
     }
     const { object, previous } = this.#parsed(event);
-    const isSelected = object !== undefined && selects(this.#options, object);
-    const wasSelected = previous !== undefined && selects(this.#options, previous);
+    const isShown = (one: KubeObject | undefined): boolean =>
+      one !== undefined && (visibility?.isVisible(one) ?? true) && selects(this.#options, one);
+    const [isSelected, wasSelected] = [isShown(object), isShown(previous)];
     if (isSelected) return wasSelected ? 'MODIFIED' : 'ADDED';
     return wasSelected ? 'DELETED' : undefined;
   }

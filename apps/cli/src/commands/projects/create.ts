@@ -50,5 +50,5 @@ export async function createProject({ session, given, client: connected }: Call)
   } finally {
     progress.end();
   }
-  session.out.write(`project ${name} is ready; its kubeconfig: ${hangar(`kubeconfig ${name}`)}\n`);
+  session.out.write(`project ${name} is ready; its kubeconfig: ${hangar(`projects kubeconfig ${name}`)}\n`);
 }

@@ -1,17 +1,19 @@
 /** `hangar projects list`: Projects as a table or as data. */
 
 import type { Call } from '../../command.ts';
+import { usage } from '../../errors.ts';
 import { ageOf } from '../../control-planes/table.ts';
 import { conditionOf, Project } from '../../kinds.ts';
 import type { ProjectObject } from '../../kinds.ts';
 import { hangar } from '../../hints.ts';
-import { printed } from '../../terminal/printed.ts';
+import { formats, printed } from '../../terminal/printed.ts';
 import type { Format } from '../../terminal/printed.ts';
 import { stylesOf } from '../../terminal/styles.ts';
 import { table } from '../../terminal/table.ts';
 import { served, stateOf } from './served.ts';
 
 export async function listProjects({ session, given, client: connected }: Call): Promise<void> {
+  const format = formatOf(given.text('output'));
   const client = await connected();
   const { signal } = session;
   const [, name] = given.args;
@@ -21,7 +23,6 @@ export async function listProjects({ session, given, client: connected }: Call):
       ? (await served(client.list(Project, { signal }))).items
       : [await served(client.get(Project, { name }, { signal }), name)];
   const projects = found.filter(({ spec }) => organization === undefined || spec?.ownerRef?.name === organization);
-  const format = given.text('output') as Format | undefined;
   if (format !== undefined && format !== 'wide') {
     const hasManagedFields = given.flag('show-managed-fields');
     return session.out.write(printed(format, projects, { isList: name === undefined, hasManagedFields }));
@@ -34,6 +35,13 @@ export async function listProjects({ session, given, client: connected }: Call):
   const rows = projects.map((one) => rowOf(one, now));
   const style = stylesOf(session.out, session.env);
   session.out.write(table(['NAME', 'ORGANIZATION', 'READY', 'AGE', 'MESSAGE'], rows, { style }));
+}
+
+/** Throws `Usage`. */
+function formatOf(text: string | undefined): Format | undefined {
+  const found = formats.find((one) => one === text);
+  if (text !== undefined && !found) throw usage(`--output must be one of: ${formats.join(', ')}`);
+  return found;
 }
 
 function rowOf(project: ProjectObject, now: number): string[] {

@@ -2,7 +2,7 @@
  * Identifies the user of a request that is passed on, and selects the credentials for the API server of the tenant:
  *
  *     client certificate of the tenant     the user, as front proxy
- *     platform administrator               the user, as front proxy; credentials of the platform never leave it
+ *     platform administrator, member       the user, as front proxy; credentials of the platform never leave it
  *     service account token                the token: only that API server has the objects that the token depends on
  *     bootstrap token                      the token
  *     token of an external issuer          the token: that API server has the same issuers
@@ -27,7 +27,8 @@ import { isIssuerOf } from '../keys/issuers.ts';
 import type { TenantKeys } from '../keys/keys.ts';
 import { verifiersOf } from '../keys/verifiers.ts';
 import type { TenantVerifiers } from '../keys/verifiers.ts';
-import { isPlatformUser, platformCertificates, platformTokens } from '../platform-users.ts';
+import { isOfManagementPlane, platformCertificates, platformTokens } from '../platform-users.ts';
+import type { PlatformUsers } from '../platform-users.ts';
 import { anonymousAtTenant } from '../ports/anonymous.ts';
 
 export interface PassedCredentials {
@@ -42,7 +43,7 @@ export interface PassedCredentials {
 export interface RemoteCredentialsOptions {
   readonly path: string;
   readonly keys: TenantKeys;
-  readonly rootGuard: Guard;
+  readonly platformUsers: PlatformUsers;
   /** Authenticates tokens of external issuers. */
   readonly external: TokenAuthenticator;
   readonly clock: Clock;
@@ -53,12 +54,12 @@ export class RemoteCredentials {
   readonly #verifiers: TenantVerifiers;
   readonly #guard: Guard;
 
-  constructor({ path, keys, rootGuard, external, clock, random }: RemoteCredentialsOptions) {
+  constructor({ path, keys, platformUsers, external, clock, random }: RemoteCredentialsOptions) {
     this.#verifiers = verifiersOf(keys, clock);
     const { certificates } = this.#verifiers;
     this.#guard = new Guard({
-      authenticators: [certificates, platformCertificates(rootGuard), ownTokens(path, this.#verifiers), external],
-      visitors: [platformTokens(rootGuard)],
+      authenticators: [certificates, platformCertificates(platformUsers), ownTokens(path, this.#verifiers), external],
+      visitors: [platformTokens(platformUsers)],
       authorizers: [],
       clock,
       random,
@@ -71,7 +72,9 @@ export class RemoteCredentials {
     const user = await this.#guard.identify(request);
     if (user) {
       const isByToken =
-        token !== undefined && !isPlatformUser(user) && user !== this.#verifiers.certificates.authenticate(request);
+        token !== undefined &&
+        !isOfManagementPlane(user) &&
+        user !== this.#verifiers.certificates.authenticate(request);
       return isByToken ? { user, token } : { user };
     }
     const bootstrap = token === undefined ? undefined : bootstrapSecretOf(token);

@@ -9,10 +9,14 @@ import type { Entry } from '@hangar/store';
 import { isReturning } from '../../aggregation/headers.ts';
 import { passedOn } from '../../aggregation/proxy.ts';
 import { insistOnPlainTarget, isDevious } from '../../aggregation/target.ts';
+import { wantedUser } from '../../auth/impersonation/wanted.ts';
+import { refuseParent } from '../../auth/parent-extras.ts';
 import { anonymous } from '../../auth/user.ts';
+import type { User } from '../../auth/user.ts';
 import type { Auditor, AuditRecord } from '../../audit/auditor.ts';
 import { TenantFairness } from '../../fairness/index.ts';
 import type { Turn } from '../../fairness/index.ts';
+import { endingBy, isStreaming } from '../../http/message.ts';
 import type { Answer, ServerRequest } from '../../http/message.ts';
 import type { RequestMetrics } from '../../metrics/request-metrics.ts';
 import { isAgentRequest } from '../../nodes/tunnel/index.ts';
@@ -26,7 +30,7 @@ import type { RemoteApiServer, TenantIdentity } from '../identity.ts';
 import { frontProxyCertificate } from '../keys/front-proxy.ts';
 import type { TenantKeys } from '../keys/keys.ts';
 import type { ServedTenant, TenantLink, TenantWorld } from '../open-tenant.ts';
-import { isPlatformUser } from '../platform-users.ts';
+import { followMember, isOfManagementPlane, isPlatformUser } from '../platform-users.ts';
 import { insistOnActive } from '../suspension.ts';
 import { TenantAccount } from '../usage/account.ts';
 import { RemoteConnections } from './connections.ts';
@@ -91,7 +95,7 @@ export function openRemoteTenant(options: RemoteTenantOptions): ServedTenant {
     credentials: new RemoteCredentials({
       path,
       keys,
-      rootGuard: world.rootGuard(),
+      platformUsers: world.platformUsers(path),
       external: world.externalUsers.authenticator(path),
       clock,
       random,
@@ -180,10 +184,12 @@ class RemoteTenant {
     const isWatch = query !== '' && (new Query(query).flag('watch') ?? false);
     const info = requestInfo(request.method, path, isWatch);
     about.info = info;
-    about.audit = auditor?.begin(request, info, passed.isUnverified ? undefined : passed.user);
+    about.audit = auditor?.begin(request, info, passed.isUnverified ? undefined : this.#scoped(passed).user);
     this.#admit(request, info, passed);
     if (isDevious(path) && !/\/proxy(\/|$)/.test(path)) throw new PageNotFound();
     insistOnPlainTarget(request.target);
+    const wanted = wantedUser(request);
+    if (wanted) refuseParent(wanted);
     if (fairness) {
       about.turn = fairness.enter({ user: passed.user, info, request });
       if (about.turn.waiting) await about.turn.waiting;
@@ -192,7 +198,21 @@ class RemoteTenant {
     }
     const answer = await this.#exchanged(about.audit?.request ?? request, info, passed);
     if (answer.status === 401 && passed.isUnverified) throw strangerToRemote(about);
-    return answer;
+    return this.#followed(answer, passed.user);
+  }
+
+  /** Watches and connections of a member end with the membership. */
+  #followed(answer: Answer, user: User): Answer {
+    if (!isStreaming(answer.body) || !isOfManagementPlane(user)) return answer;
+    const users = this.#parts.world.platformUsers(this.#parts.link.tenant().path);
+    return { ...answer, body: endingBy(answer.body, (end) => followMember(users, user, end) ?? (() => {})) };
+  }
+
+  /** The other API server trusts the extras of the user. */
+  #scoped(passed: PassedCredentials): PassedCredentials {
+    const { world, link } = this.#parts;
+    if (passed.token !== undefined || passed.user === anonymous) return passed;
+    return { ...passed, user: world.scope(link.tenant().path, passed.user) };
   }
 
   /** Throws if the request is not served now for any user, or must not be passed on. */
@@ -217,7 +237,7 @@ class RemoteTenant {
     const isFinite = info.verb !== 'watch' && !request.passing?.upgrade && !isFollowedLog(info);
     return this.#running.run(request, { isFinite }, async (signal) => {
       const body = await keptBody(request);
-      const headers = passedHeaders(request, passed, this.#self);
+      const headers = passedHeaders(request, this.#scoped(passed), this.#self);
       const withUser = passed.token === undefined && passed.user !== anonymous;
       if (!isReading) markWritten(true);
       const upstream = connections.upstream({ withUser, signal });

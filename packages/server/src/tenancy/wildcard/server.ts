@@ -8,6 +8,7 @@
 import { badRequest, notAcceptable, quote, StatusError } from '@hangar/api';
 import type { Revision, Store, Watch, WatchOptions } from '@hangar/store';
 import type { Authorizer } from '../../auth/authorize.ts';
+import { withoutParent } from '../../auth/parent-extras.ts';
 import { mastersGroup } from '../../auth/user.ts';
 import type { ControlPlane } from '../../control-plane.ts';
 import type { Answer, Handler, ServerRequest } from '../../http/message.ts';
@@ -51,6 +52,7 @@ export class WildcardServer {
       plane: { ...root, name: everyTenant, catalogue: new WildcardCatalogue(options) },
       authenticators: [{ authenticate: (request) => rootGuard().identify(request) }],
       authorizers: [masters],
+      scope: withoutParent,
       anonymous: () => false,
       admits: insistOnCollections,
       health: { livez: [], readyz: [] },
