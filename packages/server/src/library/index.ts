@@ -21,6 +21,8 @@ export type { AdmissionPlugin, AdmissionRequest } from '../admission/admission.t
 export type { User } from '../auth/user.ts';
 export { clusterAccess, inClusterAccess, kubeconfigAccess } from '../outbound/cluster-access.ts';
 export type { ClusterAccess } from '../outbound/cluster-access.ts';
+export { AccessReviews } from './delegated-authorization.ts';
+export type { ReviewClient } from './delegated-authorization.ts';
 export { Feed } from './feed.ts';
 export { declareKind } from './kind.ts';
 export type { CreateContext, CreateOnly, Kind, KindDeclaration, ObjectOf } from './kind.ts';
