@@ -13,6 +13,7 @@ export { WorkBudget } from './work.ts';
 export type { WorkLimits } from './work.ts';
 export { compile, Program } from './program.ts';
 export type { CelBindings, CompileOptions, EvaluateOptions, Evaluation } from './program.ts';
+export type { Expr } from './syntax/ast.ts';
 export * from './types.ts';
 export { celLibraries } from './library/full.ts';
 export { Boxed, Double, Duration, Opaque, Optional, Timestamp, TypeValue, Uint, typeNameOf } from './values/values.ts';

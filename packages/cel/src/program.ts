@@ -76,6 +76,11 @@ export class Program {
     return (this.#estimate ??= withBudget(undefined, () => estimateCost(this.#root, this.#environment)));
   }
 
+  /** The checked tree, for translations into other languages; read only. */
+  get expression(): Expr {
+    return this.#root;
+  }
+
   /** Variables the expression refers to. */
   get variables(): readonly string[] {
     return this.#variables;

@@ -10,16 +10,27 @@ import type { AuditSink } from '@hangar/server/audit';
 import { UsageError } from '@hangar/core/command-line';
 import type { AuditOptions } from '../options/audit.ts';
 
+import type { AuditFeed } from './audit-feed.ts';
+import { defaultAuditPolicy } from './default-audit-policy.ts';
+
 const postTimeoutMs = 30_000;
 
-export async function openAuditor(options: AuditOptions, outbound: Outbound, log: Logger): Promise<Auditor> {
-  const policy = await policyIn(options.policyFile);
-  const sinks: AuditSink[] = [];
-  if (options.log) {
+export interface AuditorOptions {
+  /** Absent: the default policy, and only services of this process get events. */
+  readonly options: AuditOptions | undefined;
+  readonly feed: AuditFeed | undefined;
+  readonly outbound: Outbound;
+  readonly log: Logger;
+}
+
+export async function openAuditor({ options, feed, outbound, log }: AuditorOptions): Promise<Auditor> {
+  const policy = options ? await policyIn(options.policyFile) : AuditPolicy.read(defaultAuditPolicy);
+  const sinks: AuditSink[] = feed ? [feed] : [];
+  if (options?.log) {
     const onError = (error: Error): void => log.error('audit events were lost', { error });
     sinks.push(new LogFile({ ...options.log, clock: systemClock, onError }));
   }
-  if (options.webhookFile !== undefined) sinks.push(await webhook(options.webhookFile, outbound, log));
+  if (options?.webhookFile !== undefined) sinks.push(await webhook(options.webhookFile, outbound, log));
   return new Auditor({ policy, sinks, clock: systemClock });
 }
 

@@ -18,6 +18,8 @@ import { FollowedFiles } from './followed-file.ts';
 import { InsideUsers } from './inside-users.ts';
 import { ServerIdentity } from './server-identity.ts';
 import { openStore } from './store.ts';
+import { aggregatedServices } from '../services/aggregated/table.ts';
+import type { AuditFeed } from './audit-feed.ts';
 
 export interface Foundation {
   readonly options: PlatformOptions;
@@ -32,6 +34,8 @@ export interface Foundation {
   readonly measured: ObservedStore;
   readonly firstStart: FirstStart;
   readonly auditor: Auditor | undefined;
+  /** Audit events for services of this process; absent: none of them needs them. */
+  readonly auditFeed: AuditFeed | undefined;
   /** For tests. */
   readonly failpoints: Failpoints | undefined;
 }
@@ -64,7 +68,12 @@ export async function openFoundation(
   const measured = new ObservedStore(await opening, storePrefix, systemClock);
   const first = await firstStart(measured, storePrefix, options.services.makesDemo);
   const store = await encrypted(measured, storePrefix, options);
-  const auditor = options.audit && (await (await import('./audit.ts')).openAuditor(options.audit, outbound, log));
+  const needsAudit = options.services.aggregated.some((name) => aggregatedServices[name].needsAudit);
+  const auditFeed = needsAudit ? new (await import('./audit-feed.ts')).AuditFeed(log) : undefined;
+  const isAudited = options.audit !== undefined || auditFeed !== undefined;
+  const auditor = isAudited
+    ? await (await import('./audit.ts')).openAuditor({ options: options.audit, feed: auditFeed, outbound, log })
+    : undefined;
   opened.defer(() => auditor?.close());
   return {
     options,
@@ -78,6 +87,7 @@ export async function openFoundation(
     measured,
     firstStart: first,
     auditor,
+    auditFeed,
     failpoints,
   };
 }

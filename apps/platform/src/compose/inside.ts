@@ -2,6 +2,8 @@
 
 import type { Handler, HealthCheck, Tenancy } from '@hangar/server';
 import type { TenantIncident } from '@hangar/server/watchdog';
+import type { ClusterAccess } from '@hangar/server/library';
+import type { AuditFeed } from './audit-feed.ts';
 import type { ControlPlanes } from './control-planes.ts';
 import type { Credentials } from './credentials.ts';
 import type { FirstStart } from './first-start.ts';
@@ -22,6 +24,13 @@ export interface Inside {
   readonly firstStart: FirstStart;
   /** For the process runtime: the kubelet that the management plane may connect to. */
   readonly localKubelet: LocalKubelet;
+  readonly dataDirectory: string;
+  /** Audit events of all control planes; absent: no service of this process needs them. */
+  readonly auditFeed: AuditFeed | undefined;
+  /** Address and administrator of the management plane, for servers that call it over TLS. */
+  adminAccess(): ClusterAccess;
+  /** Lets all control planes connect to an endpoint of this process; the returned function ends it. */
+  allowOwnEndpoint(host: string, port: number): () => void;
   /** Keys of the management plane. */
   keys(): RootKeys;
   /** CA that clients must trust; PEM. */
@@ -43,7 +52,7 @@ export interface RootKeys {
 }
 
 export function insideOf(foundation: Foundation, planes: ControlPlanes, url: string): Inside {
-  const { options, identity, users, firstStart, trusted } = foundation;
+  const { options, identity, users, firstStart, trusted, outbound, auditFeed } = foundation;
   const { handler, tenancy, localKubelet, watchdog, metrics, checks } = planes;
   const { externalUrl, services } = options;
   return {
@@ -56,6 +65,13 @@ export function insideOf(foundation: Foundation, planes: ControlPlanes, url: str
     tenancy,
     firstStart,
     localKubelet,
+    dataDirectory: options.dataDirectory,
+    auditFeed,
+    adminAccess: () => {
+      const { certificate, key } = identity.credentials.admin;
+      return { server: url, ca: identity.servingCa(), clientCertificate: { certificate, key } };
+    },
+    allowOwnEndpoint: (host, port) => outbound.allowOwnEndpoint(host, port),
     keys: () => ({
       authority: identity.credentials.authority,
       serviceAccountKey: trusted.signingKey,

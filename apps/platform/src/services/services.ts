@@ -1,7 +1,7 @@
 /**
  * Runs services beside the API server, which never take it down: the operators of control planes and of backups, the essential controllers,
  * and `demo`.
- * With --projects also the operator of organizations and projects. With --hosted also the operator of hosted control planes and their node. Loaded while the store is opened: a bare server does not load
+ * With --services also aggregated API servers. With --projects also the operator of organizations and projects. With --hosted also the operator of hosted control planes and their node. Loaded while the store is opened: a bare server does not load
  * them.
  */
 
@@ -9,6 +9,8 @@ import { settledWithin, systemClock, systemRandom } from '@hangar/core';
 import type { Failpoints, Logger } from '@hangar/core';
 import type { Inside } from '../compose/inside.ts';
 import type { BackupOptions } from '../options/backup.ts';
+import { aggregatedService } from './aggregated/index.ts';
+import type { AggregatedServiceName } from './aggregated/table.ts';
 import { backupService } from './backup.ts';
 import { controllersService } from './controllers.ts';
 import { demoService } from './demo-service.ts';
@@ -29,6 +31,8 @@ export interface ServicesOptions {
   readonly backup?: BackupOptions | undefined;
   /** True: this server serves organizations and projects. */
   readonly hasProjects?: boolean | undefined;
+  /** Aggregated API servers to run. */
+  readonly aggregated?: readonly AggregatedServiceName[] | undefined;
   /** Absent: this server runs no hosted control planes. */
   readonly hosted?: { readonly module: typeof Hosted; readonly settings: Hosted.HostedSettings } | undefined;
   /** Of tests: they reach the operator of control planes. */
@@ -40,7 +44,7 @@ export interface Services {
   readonly hasDemo: Promise<boolean>;
   /** True: HostedControlPlanes are served. False: they are off, or it takes too long. Never rejects. */
   readonly hasHosted: Promise<boolean>;
-  /** Stops the wait for `demo` first, then backups, then projects, then the operators and hosted control planes, then the controllers, which finish the work of the operator. Never rejects. */
+  /** Stops the wait for `demo` first, then backups, then projects, then the operators and hosted control planes, then the controllers, which finish the work of the operator, then aggregated API servers. Never rejects. */
   stop(): Promise<void>;
 }
 
@@ -48,7 +52,7 @@ export interface Services {
 const hostedWaitMs = 30_000;
 
 export function startServices(options: ServicesOptions): Services {
-  const { inside, log, electsLeader, demoFile, backup, hasProjects, hosted, failpoints } = options;
+  const { inside, log, electsLeader, demoFile, backup, hasProjects, aggregated, hosted, failpoints } = options;
   const supervisor = new Supervisor({ clock: systemClock, random: systemRandom, log });
   const texts = new Map<string, () => string>();
   inside.addMetrics(() => mergedExposition([supervisor.text(), ...Array.from(texts.values(), (text) => text())]));
@@ -81,14 +85,17 @@ export function startServices(options: ServicesOptions): Services {
   const projects = hasProjects
     ? [projectsService({ ...worldOf('projects-operator'), installed: installed.promise })]
     : [];
-  for (const { name } of [operator, ...projects, ...backups, ...hostedServices, controllers]) {
+  const apis = (aggregated ?? []).map((name) => aggregatedService(name, worldOf(name)));
+  for (const { name } of [operator, ...apis, ...projects, ...backups, ...hostedServices, controllers]) {
     inside.addCheck({ name, isAdvisory: true, check: () => supervisor.problem(name) });
   }
   const begin = (service: SupervisedService) => {
     const stop = new AbortController();
     return { stop, ended: supervisor.run(service, stop.signal) };
   };
-  const begun = [...(demo ? [demo] : []), ...backups, ...projects, operator, ...hostedServices, controllers].map(begin);
+  const operators = [...backups, ...projects, operator, ...hostedServices, controllers];
+  // Aggregated servers stop last: they store what the others do.
+  const begun = [...(demo ? [demo] : []), ...operators, ...apis].map(begin);
   return {
     hasDemo: demo?.isUsable ?? Promise.resolve(false),
     hasHosted: hostedPart ? settledWithin(systemClock, hostedWaitMs, hostedPart.installed) : Promise.resolve(false),

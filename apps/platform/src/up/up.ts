@@ -51,7 +51,7 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
   const { logging } = options;
   const log = openLog(logging, process.stderr.isTTY);
   const signals = new StopSignals();
-  const { isBare, electsLeader, hasProjects } = options.services;
+  const { isBare, electsLeader, hasProjects, aggregated } = options.services;
   // While the store is opened.
   const loading = isBare ? undefined : import('../services/services.ts');
   // Reported where it is awaited.
@@ -71,6 +71,7 @@ async function serve(options: PlatformOptions, failpoints: Failpoints | undefine
     demoFile,
     backup: options.backup,
     hasProjects,
+    aggregated,
     hosted,
     failpoints,
   });

@@ -40,6 +40,12 @@ export class WebhookSink implements AuditSink {
     else this.#timer ??= clock.after(batchWaitMs, () => this.#send());
   }
 
+  /** Sends the pending events now; resolves when they are sent, or wait for a retry. */
+  async flush(): Promise<void> {
+    this.#send();
+    await this.#sending;
+  }
+
   /** Pending events are tried once more, without delays. */
   async close(): Promise<void> {
     this.#closing.abort();

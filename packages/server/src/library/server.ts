@@ -6,7 +6,8 @@
  * The cluster's API server reaches it through an APIService (see `registration`), and clients through that.
  */
 
-import { CleanupStack, systemClock, systemRandom } from '@hangar/core';
+import { internalError, StatusError } from '@hangar/api';
+import { asError, CleanupStack, systemClock, systemRandom } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
 import { createAuthority, issueCertificate } from '@hangar/pki';
 import type { KeyPair } from '@hangar/pki';
@@ -14,16 +15,24 @@ import { openMemoryStore } from '@hangar/store';
 import type { Store } from '@hangar/store';
 import type { AdmissionPlugin } from '../admission/admission.ts';
 import type { Auditor } from '../audit/auditor.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
 import { privilegedGroup } from '../auth/authorize.ts';
+import type { Authorizer } from '../auth/authorize.ts';
+import type { User } from '../auth/user.ts';
+import type { ControlPlane } from '../control-plane.ts';
 import type { HealthCheck } from '../documents/health.ts';
 import { listen } from '../http/listener.ts';
+import type { Answer, ServerRequest } from '../http/message.ts';
+import { errorAnswer } from '../objects/answers.ts';
 import { ApiServer } from '../server.ts';
+import type { ApiServerOptions } from '../server.ts';
 import type { ClusterAccess } from '../outbound/cluster-access.ts';
 import { ClusterClient } from './cluster-client.ts';
 import { DelegatedCertificates, TokenReviews } from './delegated-authentication.ts';
 import { AccessReviews } from './delegated-authorization.ts';
 import type { Kind } from './kind.ts';
 import { libraryPlane } from './plane.ts';
+import type { Awaitable } from './storage.ts';
 
 /** Options of `serveAggregated`. */
 export interface AggregatedServerOptions {
@@ -43,11 +52,39 @@ export interface AggregatedServerOptions {
   readonly admission?: readonly AdmissionPlugin[];
   /** Audits requests by its policy; absent: no audit. */
   readonly auditor?: Auditor;
+  /**
+   * Selects the view that handles a request, for servers whose content depends on the client; undefined: `kinds`. `open` creates a view,
+   * to be kept and used again.
+   */
+  readonly select?: (request: ServerRequest, world: SelectWorld) => Awaitable<AggregatedView | undefined>;
+  /** Handles requests outside of the API; undefined: the API server handles the request. */
+  readonly route?: (request: ServerRequest) => Promise<Answer> | undefined;
   /** Additional readiness checks. */
   readonly readiness?: readonly HealthCheck[];
   readonly clock?: Clock;
   readonly random?: Random;
   readonly onError?: (error: Error) => void;
+}
+
+/** Kinds with the clients that may use them. */
+export interface ViewOptions {
+  readonly kinds: readonly Kind[];
+  /** Absent: by the cluster. */
+  readonly authenticators?: readonly Authenticator[];
+  /** Absent: by the cluster. */
+  readonly authorizers?: readonly Authorizer[];
+}
+
+/** A part of a server with its own kinds. */
+export interface AggregatedView {
+  handle(request: ServerRequest): Promise<Answer>;
+  close(): void;
+}
+
+export interface SelectWorld {
+  open(options: ViewOptions): AggregatedView;
+  /** Returns the user that the front proxy of the cluster names, or whose certificate the cluster issued. */
+  userOf(request: ServerRequest): User | undefined;
 }
 
 /** A running aggregated API server. */
@@ -83,17 +120,43 @@ export async function serveAggregated(options: AggregatedServerOptions): Promise
   await certificates.start();
   opened.defer(() => certificates.close());
   const state = { address: '', isClosing: false };
-  const server = new ApiServer({
-    plane,
+  const byCluster = {
     authenticators: [certificates, new TokenReviews(client)],
     authorizers: [privilegedGroup, new AccessReviews(client, clock)],
-    // The cluster issues the tokens and checks their audiences.
-    audiences: [],
-    health: { livez: [ping], readyz: [ping, shutdown(state), ...(options.readiness ?? [])] },
-    ...(options.auditor ? { auditor: options.auditor } : {}),
-    address: () => state.address,
-    onError,
-  });
+  };
+  const serverOf = (served: ControlPlane, access: Pick<ApiServerOptions, 'authenticators' | 'authorizers'>) =>
+    new ApiServer({
+      plane: served,
+      ...access,
+      // The cluster issues the tokens and checks their audiences.
+      audiences: [],
+      health: { livez: [ping], readyz: [ping, shutdown(state), ...(options.readiness ?? [])] },
+      ...(options.auditor ? { auditor: options.auditor } : {}),
+      address: () => state.address,
+      onError,
+    });
+  const server = serverOf(plane, byCluster);
+  const selectWorld: SelectWorld = {
+    userOf: (request) => certificates.authenticate(request),
+    open({ kinds: own, ...access }) {
+      const view = libraryPlane({ kinds: own, store, prefix, clock, random, ...(admission ? { admission } : {}) });
+      const handler = serverOf(view, { ...byCluster, ...access });
+      return { handle: (request) => handler.handle(request), close: () => view.collections.close() };
+    },
+  };
+  const { route, select } = options;
+  const handle = async (request: ServerRequest): Promise<Answer> => {
+    try {
+      const view = await select?.(request, selectWorld);
+      return await (view ?? server).handle(request);
+    } catch (error) {
+      return errorAnswer(
+        error instanceof StatusError ? error : internalError(asError(error)),
+        request.header('accept'),
+        [],
+      );
+    }
+  };
   const { pair, ca } = options.certificate
     ? { pair: options.certificate, ca: undefined }
     : selfMade(options, clock, random);
@@ -104,7 +167,7 @@ export async function serveAggregated(options: AggregatedServerOptions): Promise
     certificate: pair.certificate,
     clientCas: authorities,
     clock,
-    handler: (request) => server.handle(request),
+    handler: (request) => route?.(request) ?? handle(request),
     onError,
   });
   opened.defer(() => listener.close());

@@ -40,6 +40,9 @@ interface Snapshot {
   readonly entries: readonly Entry[];
 }
 
+/** Length of a page without a limit. */
+const entriesMax = 1_000;
+
 /** Number of snapshots kept for paginated lists. */
 const snapshotsMax = 4;
 
@@ -69,13 +72,29 @@ export class StorageStore implements Store {
   }
 
   async range(range: KeyRange, { limit = 0, atRevision }: RangeOptions = {}): Promise<RangeResult> {
+    if (this.#options.storage.page) return this.#page(range, limit, atRevision);
     const snapshot = await this.#snapshot(range, atRevision);
     const entries = snapshot.entries.filter(({ key }) => isWithin(key, range));
     const more = limit > 0 && entries.length > limit;
     return { entries: more ? entries.slice(0, limit) : entries, revision: snapshot.revision, more };
   }
 
+  async #page({ start }: KeyRange, limit: number, version: Revision | undefined): Promise<RangeResult> {
+    const asked = { start: this.#nameFrom(start), limit: limit === 0 ? entriesMax : limit, version };
+    const { items, version: at, more } = await this.#options.storage.page!(asked);
+    return { entries: items.map((object) => this.#entry(object)), revision: at as Revision, more };
+  }
+
+  /** Keys of pages are the prefix of the resource, or the successor of a name in it. */
+  #nameFrom(key: string): string {
+    return key.slice(this.#options.prefix.length);
+  }
+
   async statistics(range: KeyRange, { atRevision }: ReadOptions = {}): Promise<RangeStatistics> {
+    if (this.#options.storage.count) {
+      const keys = await this.#options.storage.count({ start: this.#nameFrom(range.start), version: atRevision });
+      return { keys, bytes: 0, revision: atRevision ?? (await this.revision()) };
+    }
     const { entries, revision } = await this.range(range, atRevision === undefined ? {} : { atRevision });
     const bytes = entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
     return { keys: entries.length, bytes, revision };

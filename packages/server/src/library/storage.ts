@@ -36,6 +36,27 @@ export interface KindStorage<T extends KubeObject = KubeObject> {
   watch?(after: number, signal: AbortSignal): AsyncIterable<Change<T>>;
   /** Returns the current version; absent: the version of `list`. */
   version?(): Awaitable<number>;
+  /**
+   * Returns a part of a list in the order of names. With it, and `list` for discovery, lists are read in pages from the storage, which
+   * keeps the state of earlier versions or throws a `CompactedError`. Only for cluster-scoped kinds.
+   */
+  page?(options: PageOptions): Awaitable<StoragePage<T>>;
+  /** Returns the number of objects from a name on, for `remainingItemCount`; it may be lower than the exact number. */
+  count?(options: Omit<PageOptions, 'limit'>): Awaitable<number>;
+}
+
+export interface PageOptions {
+  /** Names from this one on; empty: all. */
+  readonly start: string;
+  /** Maximum number of objects. */
+  readonly limit: number;
+  /** Version of the state; undefined: the current one. */
+  readonly version: number | undefined;
+}
+
+export interface StoragePage<T> extends Listed<T> {
+  /** There are objects after this page. */
+  readonly more: boolean;
 }
 
 export interface Listed<T> {

@@ -41,6 +41,8 @@ export interface OutboundOptions {
   readonly egress?: ClusterDialer | undefined;
   /** Opens connections to Services of the control plane. Absent: `egress`. */
   readonly cluster?: () => ClusterDialer | undefined;
+  /** Endpoints of this process that every control plane may connect to: `host:port`. Shared with the clients of tenants. */
+  readonly ownEndpoints?: Set<string>;
   /** Addresses of this machine, which tenants cannot reach unless `allow` has them; absent: the list of the operating system. */
   readonly hostAddresses?: () => readonly string[];
 }
@@ -134,7 +136,7 @@ export class Outbound {
     this.answers = answers;
     this.documents = documents;
     const { clock = systemClock, resolver } = options;
-    this.#options = options;
+    this.#options = { ...options, ownEndpoints: options.ownEndpoints ?? new Set() };
     this.#clock = clock;
     this.#resolver = resolver;
     this.#policy = policy;
@@ -154,6 +156,16 @@ export class Outbound {
     const answers = new AnswerBudget(tenantBytesMax, 'this control plane', this.answers);
     const documents = new AnswerBudget(tenantDocumentBytesMax, 'this control plane', this.documents);
     return new Outbound({ ...this.#options, cluster }, this.#tenantPolicy, answers, documents);
+  }
+
+  /**
+   * Allows connections of all control planes to an endpoint of this process, which authenticates its clients: an aggregated API server of
+   * the platform. Returns a function that ends it.
+   */
+  allowOwnEndpoint(host: string, port: number): () => void {
+    const own = this.#options.ownEndpoints!;
+    own.add(`${host}:${port}`);
+    return () => void own.delete(`${host}:${port}`);
   }
 
   /** Rejects with an OutboundError; any status is a response. Queueing counts toward the timeout. */
@@ -185,8 +197,10 @@ export class Outbound {
       signal?: AbortSignal;
     },
   ): Promise<TLSSocket> {
-    const { timeoutMs, isTrusted = false, alpn, signal } = options;
-    const dialer = this.#dialerOf(destination.host, options.isService);
+    const { timeoutMs, alpn, signal } = options;
+    const isOwn = this.#options.ownEndpoints!.has(`${destination.host}:${destination.port}`);
+    const isTrusted = isOwn || (options.isTrusted ?? false);
+    const dialer = isOwn ? undefined : this.#dialerOf(destination.host, options.isService);
     return openConnection(destination, {
       policy: dialer ? this.#clusterPolicy() : this.#policyFor(isTrusted),
       dialer,

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { find } from '@hangar/client';
-import type { Client } from '@hangar/client';
+import type { ApiObject, Client, Kind } from '@hangar/client';
 import { ConfigMap, Namespace, Service } from '@hangar/client/kinds/core-v1';
 import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '@hangar/client/kinds/rbac-v1';
 import { chance, hasCode, pick, seededRandom } from '@hangar/core';
@@ -19,8 +19,11 @@ const words = ['apple', 'berry', 'cherry'];
 const names = ['one', 'two', 'three', 'four'];
 const users = ['kim', 'lee', 'max', 'noa'];
 const groups = ['builders', 'readers'];
-const kinds = { configmaps: ConfigMap, services: Service } as const;
-const resources = Object.keys(kinds) as (keyof typeof kinds)[];
+const kinds: Readonly<Record<string, Kind>> = {
+  configmaps: ConfigMap as Kind<ApiObject> as Kind,
+  services: Service as Kind<ApiObject> as Kind,
+};
+const resources = Object.keys(kinds);
 
 const some = <T>(random: Random, all: readonly T[]): T[] => all.filter(() => chance(random, 0.5));
 

@@ -1,0 +1,151 @@
+/**
+ * The service behind its API: takes batches, answers queries, and reports commits. `LocalBackend` runs in the calling thread; `threads.ts`
+ * runs one for writes and one for reads in separate threads.
+ */
+
+import type { Clock } from '@hangar/core';
+import type { IngestSource } from '../ingest/batch.ts';
+import { readBatch } from '../ingest/batch.ts';
+import type { PolicySet } from '../policy/policy.ts';
+import type {
+  ActivityPage,
+  ActivityQuery,
+  EventDatabase,
+  EventPage,
+  EventQuery,
+  NewEvent,
+  StoredActivity,
+  VisiblePlanes,
+} from '../storage/contract.ts';
+
+export interface Ingested {
+  /** Number of events that are stored now. */
+  readonly stored: number;
+  /** Number of events that are older than the retention. */
+  readonly expired: number;
+}
+
+/** New activities were committed. */
+export interface Commit {
+  readonly version: number;
+  readonly changedPlanes: readonly string[];
+}
+
+export interface Backend {
+  /** Resolves when all events of the batch are durable. Rejects with a `BatchError` if the batch is invalid. */
+  ingest(body: Uint8Array, source: IngestSource): Promise<Ingested>;
+  query(query: EventQuery): Promise<EventPage>;
+  activities(query: ActivityQuery): Promise<ActivityPage>;
+  countActivities(query: ActivityQuery): Promise<number>;
+  activity(version: number, planes: VisiblePlanes): Promise<StoredActivity | undefined>;
+  secret(): Promise<Uint8Array>;
+  /** Returns a function that removes the listener. */
+  onCommit(listener: (commit: Commit) => void): () => void;
+  /** Other processes write to the same database: `onCommit` does not report their commits. */
+  readonly isShared: boolean;
+  close(): Promise<void>;
+}
+
+export interface LocalBackendOptions {
+  readonly database: EventDatabase;
+  readonly policies: PolicySet;
+  readonly clock: Clock;
+  readonly retentionMs: number;
+  readonly isShared?: boolean;
+  readonly onError: (error: Error) => void;
+}
+
+interface Waiting {
+  readonly events: readonly NewEvent[];
+  readonly expired: number;
+  readonly resolve: (ingested: Ingested) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const retentionIntervalMs = 3_600_000;
+/** Events that one transaction stores, unless one batch has more. */
+const groupEventsMax = 10_000;
+
+export class LocalBackend implements Backend {
+  readonly isShared: boolean;
+  readonly #options: LocalBackendOptions;
+  readonly #listeners = new Set<(commit: Commit) => void>();
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | undefined;
+  #timer: { cancel(): void } | undefined;
+
+  constructor(options: LocalBackendOptions) {
+    this.#options = options;
+    this.isShared = options.isShared ?? false;
+  }
+
+  /** Drops expired partitions now and every hour. Only for the backend that writes. */
+  async startRetention(): Promise<void> {
+    const { database, clock, onError } = this.#options;
+    await database.retain(this.#oldestUs()).catch((error: unknown) => onError(error as Error));
+    this.#timer = clock.after(retentionIntervalMs, () => void this.startRetention());
+  }
+
+  ingest(body: Uint8Array, source: IngestSource): Promise<Ingested> {
+    const { promise, resolve, reject } = Promise.withResolvers<Ingested>();
+    try {
+      const limits = { nowUs: this.#nowUs(), oldestUs: this.#oldestUs() };
+      this.#waiting.push({ ...readBatch(body, source, this.#options.policies, limits), resolve, reject });
+      this.#running ??= this.#commitAll().finally(() => (this.#running = undefined));
+    } catch (error) {
+      reject(error);
+    }
+    return promise;
+  }
+
+  query = (query: EventQuery): Promise<EventPage> => this.#options.database.query(query);
+  activities = (query: ActivityQuery): Promise<ActivityPage> => this.#options.database.activities(query);
+  countActivities = (query: ActivityQuery): Promise<number> => this.#options.database.countActivities(query);
+  secret = (): Promise<Uint8Array> => this.#options.database.secret();
+
+  activity(version: number, planes: VisiblePlanes): Promise<StoredActivity | undefined> {
+    return this.#options.database.activity(version, planes);
+  }
+
+  onCommit(listener: (commit: Commit) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#running;
+    await this.#options.database.close();
+  }
+
+  /** Batches that arrive while a commit runs are committed together. */
+  async #commitAll(): Promise<void> {
+    await new Promise(setImmediate);
+    while (this.#waiting.length > 0) {
+      const group = this.#nextGroup();
+      try {
+        const all = group.flatMap(({ events }) => events);
+        const { version, changedPlanes } = await this.#options.database.append(all, this.#nowUs());
+        for (const { events, expired, resolve } of group) resolve({ stored: events.length, expired });
+        if (changedPlanes.length > 0) for (const tell of this.#listeners) tell({ version, changedPlanes });
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+      await new Promise(setImmediate);
+    }
+  }
+
+  #nextGroup(): Waiting[] {
+    let events = 0;
+    let length = 0;
+    for (const one of this.#waiting) {
+      if (length > 0 && events + one.events.length > groupEventsMax) break;
+      events += one.events.length;
+      length++;
+    }
+    return this.#waiting.splice(0, length);
+  }
+
+  #nowUs = (): number => this.#options.clock.now() * 1_000;
+  #oldestUs = (): number => (this.#options.clock.now() - this.#options.retentionMs) * 1_000;
+}

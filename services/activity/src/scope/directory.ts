@@ -1,0 +1,122 @@
+/**
+ * Facts of the management plane about control planes: when they were created, the CA of their front proxies, and the organization of
+ * their projects. Results are cached for seconds.
+ */
+
+import { isObject } from '@hangar/api';
+import type { JsonObject } from '@hangar/api';
+import type { Clock } from '@hangar/core';
+import { ClusterClient, ClusterError } from '@hangar/server/library';
+import type { ClusterAccess } from '@hangar/server/library';
+import { objectOf, stringOf } from '../events/event.ts';
+import type { VisiblePlane } from '../storage/contract.ts';
+
+/** Reads an object of the management plane by its path; undefined if it does not exist. */
+export type ReadObject = (path: string) => Promise<JsonObject | undefined>;
+
+/** Returns a reader with the credentials of the service; the function closes its connections. */
+export function readerOf(access: ClusterAccess, clock: Clock): { readonly read: ReadObject; close(): void } {
+  const client = new ClusterClient(access, clock);
+  return {
+    close: () => client.close(),
+    read: (path) =>
+      client.get(path).catch((error: unknown) => {
+        if (error instanceof ClusterError && error.status === 404) return undefined;
+        throw error;
+      }),
+  };
+}
+
+export interface KnownPlane extends VisiblePlane {
+  /** CAs of the front proxies of the control plane, PEM; empty if it has none. */
+  readonly frontProxyCa: string;
+}
+
+export interface PlaneDirectory {
+  plane(name: string): Promise<KnownPlane | undefined>;
+  /** Returns the control planes of the projects of an organization. */
+  planesOf(organization: string): Promise<readonly VisiblePlane[]>;
+  /** Returns the control plane of a project. */
+  planeOf(project: string): Promise<VisiblePlane | undefined>;
+}
+
+const tenants = '/apis/tenancy.hangar.dev/v1alpha1/tenants';
+const projects = '/apis/resourcemanager.miloapis.com/v1alpha1/projects';
+const authentication = 'api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+const isName = (name: string): boolean => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name);
+
+const pageLength = 250;
+const keptMs = 5_000;
+const keptMax = 1_000;
+
+export class ManagementDirectory implements PlaneDirectory {
+  readonly #read: ReadObject;
+  readonly #clock: Clock;
+  readonly #kept = new Map<string, { readonly untilMs: number; readonly value: Promise<unknown> }>();
+
+  constructor(read: ReadObject, clock: Clock) {
+    this.#read = read;
+    this.#clock = clock;
+  }
+
+  plane(name: string): Promise<KnownPlane | undefined> {
+    return this.#cached(`plane/${name}`, async () => {
+      const sinceUs = await this.#since(`${tenants}/${name}`, name);
+      if (sinceUs === undefined) return undefined;
+      const config = await this.#read(`/clusters/${name}/control-plane/${authentication}`);
+      const ca = stringOf(objectOf(config?.['data'])['requestheader-client-ca-file']);
+      return { name, sinceUs, frontProxyCa: ca };
+    });
+  }
+
+  planesOf(organization: string): Promise<readonly VisiblePlane[]> {
+    return this.#cached(`organization/${organization}`, async () => {
+      const planes: VisiblePlane[] = [];
+      let next = '';
+      do {
+        const page = await this.#read(`${projects}?limit=${pageLength}&continue=${encodeURIComponent(next)}`);
+        for (const project of Array.isArray(page?.['items']) ? page['items'] : []) {
+          if (!isObject(project)) continue;
+          const owner = objectOf(objectOf(project['spec'])['ownerRef'])['name'];
+          const plane = owner === organization ? planeOfObject(project) : undefined;
+          if (plane) planes.push(plane);
+        }
+        next = stringOf(objectOf(page?.['metadata'])['continue']);
+      } while (next !== '');
+      return planes;
+    });
+  }
+
+  planeOf(project: string): Promise<VisiblePlane | undefined> {
+    return this.#cached(`project/${project}`, async () => {
+      const object = isName(project) ? await this.#read(`${projects}/${project}`) : undefined;
+      return object && planeOfObject(object);
+    });
+  }
+
+  async #since(path: string, name: string): Promise<number | undefined> {
+    const object = isName(name) ? await this.#read(path) : undefined;
+    return object && planeOfObject(object)?.sinceUs;
+  }
+
+  /** A failed read is not kept. */
+  #cached<Result>(key: string, read: () => Promise<Result>): Promise<Result> {
+    const now = this.#clock.monotonicMs();
+    const known = this.#kept.get(key);
+    if (known && known.untilMs > now) return known.value as Promise<Result>;
+    const value = read();
+    this.#kept.delete(key);
+    this.#kept.set(key, { untilMs: now + keptMs, value });
+    if (this.#kept.size > keptMax) this.#kept.delete(this.#kept.keys().next().value!);
+    value.catch(() => this.#kept.delete(key));
+    return value;
+  }
+}
+
+/** The control plane of a project has its name. Events before its creation belong to an earlier one. */
+function planeOfObject(object: JsonObject): VisiblePlane | undefined {
+  const metadata = objectOf(object['metadata']);
+  const createdMs = Date.parse(stringOf(metadata['creationTimestamp']));
+  const name = stringOf(metadata['name']);
+  return Number.isNaN(createdMs) || name === '' ? undefined : { name, sinceUs: createdMs * 1_000 };
+}
