@@ -24,4 +24,5 @@ export { Right } from './engage/right.ts';
 export type { RightOptions } from './engage/right.ts';
 export { soleOwner } from './engage/sole-owner.ts';
 export * from './providers/index.ts';
+export { pathClient } from './providers/path-client.ts';
 export * from './sharding/index.ts';

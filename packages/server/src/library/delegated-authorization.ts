@@ -22,14 +22,17 @@ interface Remembered {
   readonly untilMs: number;
 }
 
+/** Creates an object at a path of the cluster, and returns the response. */
+export type ReviewClient = Pick<ClusterClient, 'create'>;
+
 export class AccessReviews implements Authorizer {
-  readonly #client: ClusterClient;
+  readonly #client: ReviewClient;
   readonly #clock: Clock;
   /** Oldest first. */
   readonly #known = new Map<string, Remembered>();
   readonly #asking = new Map<string, Promise<Judgement>>();
 
-  constructor(client: ClusterClient, clock: Clock) {
+  constructor(client: ReviewClient, clock: Clock) {
     this.#client = client;
     this.#clock = clock;
   }

@@ -21,10 +21,14 @@ export type { AdmissionPlugin, AdmissionRequest } from '../admission/admission.t
 export type { User } from '../auth/user.ts';
 export { clusterAccess, inClusterAccess, kubeconfigAccess } from '../outbound/cluster-access.ts';
 export type { ClusterAccess } from '../outbound/cluster-access.ts';
+export { AccessReviews } from './delegated-authorization.ts';
+export type { ReviewClient } from './delegated-authorization.ts';
 export { ClusterClient, ClusterError } from './cluster-client.ts';
 export { Feed } from './feed.ts';
 export { declareKind } from './kind.ts';
 export type { CreateContext, CreateOnly, Kind, KindDeclaration, ObjectOf } from './kind.ts';
+export { frontProxyHeaders, frontProxyName, PlaneProofs } from './plane-proof.ts';
+export type { ProvenPlane, ProxiedPlane, ProxiedPlanes } from './plane-proof.ts';
 export { registration } from './registration.ts';
 export type { RegistrationOptions } from './registration.ts';
 export * as schema from './schema.ts';

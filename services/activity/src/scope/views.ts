@@ -13,10 +13,9 @@
 
 import { StatusError } from '@hangar/api';
 import type { Clock } from '@hangar/core';
-import { FrontProxyAuthenticator } from '@hangar/server/library';
+import { FrontProxyAuthenticator, frontProxyHeaders, PlaneProofs } from '@hangar/server/library';
 import type { AggregatedServerOptions, AggregatedView, Authorizer, Kind, User } from '@hangar/server/library';
 import type { PlaneDirectory } from './directory.ts';
-import { frontProxyName, PlaneProofs } from './plane-proof.ts';
 import { organizationScope, planeScope } from './scope.ts';
 import type { Scope } from './scope.ts';
 
@@ -30,14 +29,6 @@ const viewsMax = 256;
 
 /** The API server of the control plane authorized the request before it passed it on. */
 const authorizedByPlane: Authorizer = { authorize: () => 'allow' };
-
-const identityHeaders = {
-  allowedNames: [frontProxyName],
-  usernameHeaders: ['X-Remote-User'],
-  uidHeaders: ['X-Remote-Uid'],
-  groupHeaders: ['X-Remote-Group'],
-  extraHeaderPrefixes: ['X-Remote-Extra-'],
-};
 
 export interface ViewsOptions {
   readonly directory: PlaneDirectory;
@@ -71,7 +62,9 @@ export function scopedViews(options: ViewsOptions): Select {
       const view = keep(`front-proxy/${scope.id}/${plane.frontProxyCa}`, () =>
         world.open({
           kinds: kindsOf(scope),
-          authenticators: [new FrontProxyAuthenticator(clock, { authorities: plane.frontProxyCa, ...identityHeaders })],
+          authenticators: [
+            new FrontProxyAuthenticator(clock, { authorities: plane.frontProxyCa, ...frontProxyHeaders }),
+          ],
           authorizers: [authorizedByPlane],
         }),
       );

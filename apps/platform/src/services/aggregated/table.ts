@@ -18,6 +18,7 @@ export interface AggregatedServiceRow {
 
 export const aggregatedServices = {
   activity: { load: () => import('./activity.ts'), needsAudit: true },
+  search: { load: () => import('./search.ts'), needsAudit: false },
 } as const satisfies Readonly<Record<string, AggregatedServiceRow>>;
 
 export type AggregatedServiceName = keyof typeof aggregatedServices;

@@ -6,32 +6,52 @@
 
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '@hangar/core';
-import type { Peer, ServerRequest } from '@hangar/server/library';
-import type { KnownPlane, PlaneDirectory } from './directory.ts';
+import type { Peer, ServerRequest } from '../http/message.ts';
 
 const issuerPattern = /^CN=hangar-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)-front-proxy-ca$/m;
 /** Common name of front-proxy certificates. */
 export const frontProxyName = 'front-proxy-client';
 
-export interface ProvenPlane {
-  readonly plane: KnownPlane;
+/** Headers with the user, as the API servers of control planes send them. */
+export const frontProxyHeaders = {
+  allowedNames: [frontProxyName],
+  usernameHeaders: ['X-Remote-User'],
+  uidHeaders: ['X-Remote-Uid'],
+  groupHeaders: ['X-Remote-Group'],
+  extraHeaderPrefixes: ['X-Remote-Extra-'],
+};
+
+/** A control plane as the management plane knows it. */
+export interface ProxiedPlane {
+  readonly name: string;
+  /** CAs of the front proxies of the control plane, PEM; empty if it has none. */
+  readonly frontProxyCa: string;
+}
+
+/** Finds a control plane by name; undefined if it does not exist. */
+export interface ProxiedPlanes<Plane extends ProxiedPlane> {
+  plane(name: string): Promise<Plane | undefined>;
+}
+
+export interface ProvenPlane<Plane extends ProxiedPlane> {
+  readonly plane: Plane;
   /** The request with the certificate as verified. */
   readonly request: ServerRequest;
 }
 
-export class PlaneProofs {
-  readonly #directory: PlaneDirectory;
+export class PlaneProofs<Plane extends ProxiedPlane> {
+  readonly #directory: ProxiedPlanes<Plane>;
   readonly #clock: Clock;
   /** The certificate of a connection does not change. */
   readonly #parsed = new WeakMap<Peer, X509Certificate | null>();
 
-  constructor(directory: PlaneDirectory, clock: Clock) {
+  constructor(directory: ProxiedPlanes<Plane>, clock: Clock) {
     this.#directory = directory;
     this.#clock = clock;
   }
 
   /** Returns undefined if the connection has no certificate of a front proxy of a control plane. */
-  async prove(request: ServerRequest): Promise<ProvenPlane | undefined> {
+  async prove(request: ServerRequest): Promise<ProvenPlane<Plane> | undefined> {
     const certificate = this.#certificateOf(request.peer);
     const name = certificate && issuerPattern.exec(certificate.issuer)?.[1];
     if (!certificate || name === undefined) return undefined;
@@ -49,7 +69,7 @@ export class PlaneProofs {
     return certificate ?? undefined;
   }
 
-  #isOf(certificate: X509Certificate, { name, frontProxyCa }: KnownPlane): boolean {
+  #isOf(certificate: X509Certificate, { name, frontProxyCa }: ProxiedPlane): boolean {
     const now = this.#clock.now();
     if (Date.parse(certificate.validFrom) > now || Date.parse(certificate.validTo) <= now) return false;
     if (!/^CN=front-proxy-client$/m.test(certificate.subject)) return false;
