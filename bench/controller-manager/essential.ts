@@ -14,7 +14,8 @@ import { deleteNamespace } from '../../tests/controller-manager/testing/work.ts'
 import { residentMiB } from '../server/processes.ts';
 import { percentile } from '../table.ts';
 import { idleCosts } from './cost.ts';
-import { heapOf, inspectorFlag } from './inspector.ts';
+import { inspectorFlag } from '../inspector.ts';
+import { heapOf } from './heap.ts';
 import type { Row } from './row.ts';
 
 export interface EssentialOptions {

@@ -18,16 +18,23 @@ import { Nodes } from '../../tests/nodes/machine/node.ts';
 import { run } from '../../tools/run.ts';
 import { tool } from '../../tools/tool.ts';
 import { seconds } from '../hosted/units.ts';
+import { inspectorFlag } from '../inspector.ts';
 import { fill, filledNamespace } from './fill.ts';
 import { disposeOnSignal, progressLines } from './progress.ts';
+import { ServerProfile } from './server-profile.ts';
 
 export interface LoadOptions {
   readonly filled: number;
   /** Per second. */
   readonly writes: number;
   readonly rounds: number;
+  /** Each has informers of six kinds. */
+  readonly programs: number;
   /** With a node, which needs root, and a controller manager. */
   readonly hasNode: boolean;
+  readonly hasHelm: boolean;
+  /** For CPU profiles of the server, one for each phase. Absent: none. */
+  readonly profileFolder?: string | undefined;
 }
 
 export interface Switch {
@@ -64,8 +71,6 @@ export interface LoadResult {
   readonly missed: number;
 }
 
-/** Each program has informers of six kinds. */
-const programs = 4;
 const kindsOfProgram = 6;
 const definitions = 50;
 const chart = fileURLToPath(new URL('../../tests/conformance/helm/chart', import.meta.url));
@@ -73,7 +78,10 @@ const helmTimeoutMs = 90_000;
 const replicas = 2;
 const name = 'app';
 
-export async function load({ filled, writes, rounds, hasNode }: LoadOptions): Promise<LoadResult> {
+export async function load(options: LoadOptions): Promise<LoadResult> {
+  const { filled, writes, rounds, hasNode, hasHelm, programs, profileFolder } = options;
+  if (profileFolder !== undefined)
+    process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} ${inspectorFlag}`;
   const print = progressLines();
   await using stack = new AsyncDisposableStack();
   disposeOnSignal(stack);
@@ -81,33 +89,30 @@ export async function load({ filled, writes, rounds, hasNode }: LoadOptions): Pr
   print(`the platform runs${workload ? ', and the node is ready' : ''}`);
   const kubeconfig = await platform.text(`${name}.kubeconfig`);
   await fill(kubeconfig, { configMaps: filled, definitions });
-  await helm(platform, 'install', 'greeter', chart, '--create-namespace', `--set=image=${imageName('agnhost')}`);
+  if (hasHelm)
+    await helm(platform, 'install', 'greeter', chart, '--create-namespace', `--set=image=${imageName('agnhost')}`);
   await workload?.deploy(replicas);
-  const informers = await startedInformers(stack, join(platform.folder, `${name}.kubeconfig`));
+  const informers = await startedInformers(stack, programs, join(platform.folder, `${name}.kubeconfig`));
   const client = stack.use(await AcknowledgedWrites.start(kubeconfig, { perSecond: writes }));
   await client.more(writes);
   const initial = await versionsOf(platform);
   print(`the control plane has ${initial.size} objects; clients run`);
+  const profile = profileFolder === undefined ? undefined : stack.use(await profileOf(platform, profileFolder));
   const switches: Switch[] = [];
   for (let round = 1; round <= rounds; round++) {
     for (const to of ['dedicated', 'virtual'] as const) {
       client.takeRecent();
       const tookMs = await migrated(platform, workload, to);
       const moving = client.takeRecent();
+      if (profile) print(await profile.take(`round ${round} to ${to}`));
       const nodeCheck = workload && (await checked(workload, to));
       const now = await versionsOf(platform);
       const changed = [...initial].filter((version) => !now.has(version)).length;
-      await helm(
-        platform,
-        'upgrade',
-        'greeter',
-        chart,
-        '--reuse-values',
-        '--no-hooks',
-        `--set=greeting=${to}-${round}`,
-      );
+      const values = ['--reuse-values', '--no-hooks', `--set=greeting=${to}-${round}`];
+      if (hasHelm) await helm(platform, 'upgrade', 'greeter', chart, ...values);
       await client.more(writes);
       const served = client.takeRecent();
+      if (profile) print(await profile.take(`round ${round} after to ${to}`));
       const longestPauseMs = Math.max(moving.longestPauseMs, served.longestPauseMs);
       const p99s = { movingP99Ms: moving.p99Ms, servedP99Ms: served.p99Ms };
       const heldMs = await heldMsOf(platform);
@@ -136,7 +141,14 @@ async function started(
   return { platform, workload: stack.use(await NodeWorkload.start({ platform, nodes, name })) };
 }
 
-async function startedInformers(stack: AsyncDisposableStack, file: string): Promise<Informers[]> {
+const profileOf = async (platform: HostedPlatform, folder: string): Promise<ServerProfile> =>
+  ServerProfile.start({
+    pid: await platform.serverPid(),
+    logFile: join(platform.dataFolder, 'hangar.log'),
+    folder,
+  });
+
+async function startedInformers(stack: AsyncDisposableStack, programs: number, file: string): Promise<Informers[]> {
   const all = await Promise.allSettled(Array.from({ length: programs }, () => startInformers(file)));
   const running = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   for (const one of running) stack.use(one);
@@ -181,7 +193,7 @@ async function compared(
     ...figures,
     failures: [...failures.values()].reduce((sum, count) => sum + count, 0),
     faults: faults.length,
-    informers: programs * kindsOfProgram,
+    informers: informers.length * kindsOfProgram,
     relists,
     missed,
   };

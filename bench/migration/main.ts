@@ -2,7 +2,7 @@
  * `npm run bench -- migration`: a control plane moves from virtual to dedicated and back while clients use it. Hangar runs as `hangar up
  * --hosted`; etcd and kube-apiserver run as local processes.
  *
- *     npm run bench -- migration [--objects 1000,10000] [--filled 20000] [--writes 200] [--rounds 3] [sizes|load …]
+ *     npm run bench -- migration [--objects 1000,10000] [--filled 20000] [--writes 200] [--rounds 3] [--profile FOLDER] [sizes|load …]
  */
 
 import { Usage, readCommandLine, wholeNumber } from '../../scripts/command-line.ts';
@@ -26,6 +26,9 @@ export async function run(args: string[]): Promise<boolean> {
       filled: { value: 'N', help: 'load: number of objects (default: 20000)' },
       writes: { value: 'N', help: 'writes per second while it moves (default: 200)' },
       rounds: { value: 'N', help: 'load: round trips (default: 3)' },
+      programs: { value: 'N', help: 'load: programs with six informers each (default: 4)' },
+      profile: { value: 'FOLDER', help: 'load: writes a CPU profile of the server for each phase' },
+      'no-helm': { help: 'load: without a Helm release' },
       'no-node': { help: 'load: without a node, which needs root, and a controller manager' },
     },
   });
@@ -35,7 +38,15 @@ export async function run(args: string[]): Promise<boolean> {
   if (isWanted('load')) {
     const filled = wholeNumber('filled', values.filled, 20_000);
     const rounds = wholeNumber('rounds', values.rounds, 3);
-    const result = await load({ filled, writes, rounds, hasNode: !values['no-node'] });
+    const result = await load({
+      filled,
+      writes,
+      rounds,
+      programs: wholeNumber('programs', values.programs, 4),
+      hasNode: !values['no-node'],
+      hasHelm: !values['no-helm'],
+      profileFolder: values.profile,
+    });
     console.log(`\n${switchesTable(result.switches)}\n\n${loadTable(result)}`);
     bars.push(...loadBars(result));
   }

@@ -4,6 +4,7 @@
  * sides are writable: the histories of both are compared (`testing/writable-side.ts`).
  *
  * HANGAR_MIGRATION_KILLS=all     every point with every program, more than an hour; without it, one migration in each direction
+ * HANGAR_MIGRATION_KILLS=3/8     the third of eight parts of them, each with its own platform
  * HANGAR_MIGRATION_KILLS=8-11    these rounds of them
  */
 
@@ -12,8 +13,7 @@ import { test } from 'node:test';
 import { table } from '../../bench/table.ts';
 import { InterruptedMigrations } from './testing/interrupted-migrations.ts';
 import type { RoundResult } from './testing/interrupted-migrations.ts';
-import { allRounds, fewRounds } from './testing/kill-points.ts';
-import type { Round } from './testing/kill-points.ts';
+import { selectedRounds } from './testing/kill-points.ts';
 
 const objects = 300;
 /** A busy machine must copy faster than the client writes. */
@@ -25,7 +25,7 @@ test('a migration completes after the kill of any program at any step, and never
   const rows: string[][] = [];
   const missed: string[] = [];
   try {
-    for (const round of selected(process.env['HANGAR_MIGRATION_KILLS'])) {
+    for (const round of selectedRounds(process.env['HANGAR_MIGRATION_KILLS'])) {
       const result = await migrations.round(round);
       results.push(result);
       rows.push(...rowsOf(result));
@@ -40,15 +40,6 @@ test('a migration completes after the kill of any program at any step, and never
   assert.deepEqual(faults.slice(0, 20), []);
   assert.deepEqual(missed, [], 'points that were not reached');
 });
-
-function selected(text: string | undefined): readonly Round[] {
-  if (text === undefined) return fewRounds;
-  const rounds = allRounds();
-  if (text === 'all') return rounds;
-  const [first, last] = text.split('-').map(Number) as [number, number];
-  // From virtual, and back to it.
-  return rounds.slice(first - (first % 2), last + 2 - (last % 2));
-}
 
 const rowsOf = ({ round, killed, outcomes, attempts, longestPauseMs }: RoundResult): string[][] =>
   killed.map(({ kill, recoveredMs }) => [

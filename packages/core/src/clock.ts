@@ -19,6 +19,11 @@ export interface Clock {
   after(delayMs: number, callback: () => void): Timer;
   /** Runs `callback` after the currently runnable code: lets input and output through inside a long loop. */
   soon(callback: () => void): Timer;
+  /**
+   * Runs `callback` between two turns of the loop, before the next input is read: the time of background work is not measured as time of a
+   * request. At most once in a millisecond for each caller. Absent: as `soon`.
+   */
+  betweenTurns?(callback: () => void): Timer;
 }
 
 const timerMaxMs = 2 ** 31 - 1;
@@ -41,6 +46,11 @@ export const systemClock: Clock = {
     const immediate = setImmediate(callback);
     return { cancel: () => clearImmediate(immediate) };
   },
+  // The loop runs timers before it reads input, and immediates after it.
+  betweenTurns(callback) {
+    const timeout = setTimeout(callback, 1);
+    return { cancel: () => clearTimeout(timeout) };
+  },
 };
 
 /** Waits `delayMs`; rejects with code `Aborted` as soon as the signal fires. */
@@ -57,6 +67,11 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     });
     signal?.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+/** Gives way between two slices of background work, such as scans and copies: requests that wait come first. */
+export function giveWay(clock: Clock): Promise<void> {
+  return new Promise((resolve) => (clock.betweenTurns ? clock.betweenTurns(resolve) : clock.soon(resolve)));
 }
 
 /** Gives way once, so that a long loop does not starve the process. */

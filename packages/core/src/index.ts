@@ -19,7 +19,7 @@ export { backOffMs } from './back-off.ts';
 export type { BackOff } from './back-off.ts';
 export { ChunkReader } from './chunk-reader.ts';
 export { CleanupStack } from './cleanup-stack.ts';
-export { breathe, sleep, systemClock } from './clock.ts';
+export { breathe, giveWay, sleep, systemClock } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';
 export { atOnce, inSlices, Slicer } from './slices.ts';
 export type { Steps } from './slices.ts';

@@ -63,7 +63,7 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Op
     admission: undefined as never,
     expiry: new Expiry(store, clock),
     definitions: undefined as never,
-    collections: new Collections(store, options.cacheBudget ?? new CacheBudget(defaultCacheBytesMax)),
+    collections: new Collections(store, options.cacheBudget ?? new CacheBudget(defaultCacheBytesMax), clock),
     outbound,
     nodes: new NodeAccess({ ...options.nodes, plane: name, outbound, clock }),
     services: undefined as never,

@@ -89,6 +89,25 @@ export function allRounds(): Round[] {
   ]);
 }
 
+/**
+ * Returns the rounds that `HANGAR_MIGRATION_KILLS` selects: `all`; `3/8`, the third of eight parts; or `8-11`, these rounds. A selection has
+ * whole pairs: from virtual, and back to it. Absent: one migration in each direction. Throws if it selects nothing.
+ */
+export function selectedRounds(text: string | undefined): readonly Round[] {
+  if (text === undefined) return fewRounds;
+  const rounds = allRounds();
+  if (text === 'all') return rounds;
+  const [, first, sign, second] = /^(\d{1,4})([/-])(\d{1,4})$/.exec(text) ?? [];
+  const [from, to] = [Number(first), Number(second)];
+  const isWanted = (round: number): boolean => {
+    const pair = Math.floor(round / 2);
+    return sign === '/' ? pair % to === from - 1 : pair >= Math.floor(from / 2) && pair <= Math.floor(to / 2);
+  };
+  const selected = sign === undefined ? [] : rounds.filter((_, round) => isWanted(round));
+  if (selected.length > 0) return selected;
+  throw new Error(`HANGAR_MIGRATION_KILLS=${text}: expected "all", a part such as "3/8", or rounds such as "8-11"`);
+}
+
 function spread(kills: readonly Kill[]): Kill[][] {
   const attempts = kills.filter(({ isInAttempt }) => isInAttempt);
   const rounds = attempts.map((kill) => [kill]);

@@ -14,6 +14,35 @@ function world(options: Partial<FairQueueOptions> = {}) {
   return { loop, queue: new FairQueue({ clock: loop, sliceMs, ...options }) };
 }
 
+describe('beside other work of the process', () => {
+  /** Work in slices, such as a scan: it gives way to the loop after each one. */
+  const work = (loop: VirtualLoop, slice: number): void => {
+    loop.spend(slice);
+    loop.after(0, () => work(loop, slice));
+  };
+
+  test('requests that wait get half of the time', async () => {
+    const one = world();
+    for (let count = 0; count < 2; count++) work(one.loop, 4);
+    const clients = new Clients(one, 'a');
+    clients.flood({ connections: 64, costMs: 0.4 });
+    await one.loop.run(1_000);
+    assert.ok(clients.busyMs > 450, `${clients.busyMs}`);
+  });
+
+  test('a single request comes at most a turn after it was seen, whatever another tenant sends', async () => {
+    const one = world();
+    for (let count = 0; count < 2; count++) work(one.loop, 4);
+    const [flood, quiet] = [new Clients(one, 'flood'), new Clients(one, 'quiet')];
+    flood.flood({ connections: 100, costMs: 0.4 });
+    quiet.every(30, { connections: 1, costMs: 0.05 });
+    await one.loop.run(1_000);
+    assert.ok(flood.busyMs > 450, `${flood.busyMs}`);
+    const worst = Math.max(...quiet.latencies);
+    assert.ok(worst < 20, `${worst}`);
+  });
+});
+
 describe('between tenants', () => {
   for (const [what, few, many] of [
     ['one has 64 connections and the other 16', { connections: 16, costMs: 0.05 }, { connections: 64, costMs: 0.05 }],

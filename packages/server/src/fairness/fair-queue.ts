@@ -11,6 +11,9 @@
  * requests is thus delayed by at most a slice, and a tenant that floods waits only for its own requests: a connection that awaits a
  * response sends no further requests.
  *
+ * Other work of the process, such as scans and copies, also runs in slices between the turns. When it makes turns long, the slice of waiting
+ * requests grows with it: they get half of the time, instead of one request for each slice of other work.
+ *
  * Requests from connections of a tenant that used up its slice are not even handled: they stay in its `Backlog`, and its turns handle them.
  *
  * Time is measured between marks (a request arrives, its user is known, it resumes after waiting, it is answered), including all work in
@@ -70,6 +73,8 @@ export interface WaitOptions {
 const defaults = { readOnlyMax: 400, mutatingMax: 200, sliceMs: 0.25, waitMaxMs: 15_000, waitingMax: 4_000 };
 /** Time per turn for all tenants together, after which tenants above the current rank wait. */
 const turnMaxMs = 2;
+/** The slice of waiting requests after a turn that took longer than `turnMaxMs`: as long as the rest of the turn, up to this time. */
+const grownSliceMaxMs = 8;
 /** Maximum number of requests dispatched in one turn. Requests that cost less than this fraction of a slice delay others only slightly. */
 const stepsMax = 32;
 /** Number of requests that each tenant may always queue, regardless of other tenants. */
@@ -120,7 +125,11 @@ export class FairQueue implements Intake {
   /** Number of scheduled steps. */
   #steps = 0;
   #steppedMs = 0;
-  #isStepping = false;
+  /** Steps of this turn that are still to run, and the time for all of them. Steps that are scheduled meanwhile run in the next turn. */
+  #stepsLeft = 0;
+  #stepsMsMax = 0;
+  /** Time of the last step, or of the first request that waits after it. */
+  #restSinceMs = 0;
   #isLookingForOld = false;
 
   constructor(options: FairQueueOptions) {
@@ -167,6 +176,7 @@ export class FairQueue implements Intake {
     if (!source || !this.#isUsedUp(source.tenant)) return handle();
     const { tenant } = source;
     this.#beginEven(tenant);
+    if (!this.#hasPending) this.#restSinceMs = this.#clock.monotonicMs();
     tenant.backlog.push(source, handle);
     this.#unhandled++;
     this.#order.add(tenant);
@@ -413,6 +423,7 @@ export class FairQueue implements Intake {
 
   #push(tenant: TenantQueue, waiting: Waiting): void {
     this.#beginEven(tenant);
+    if (!this.#hasPending) this.#restSinceMs = waiting.sinceMs;
     tenant.push(waiting);
     this.#waiting++;
     this.metrics.queued(waiting.place);
@@ -440,17 +451,20 @@ export class FairQueue implements Intake {
   }
 
   readonly #step = (): void => {
-    this.#steps--;
     const nowMs = this.#clock.monotonicMs();
     if (this.#running) this.#account(nowMs);
-    if (!this.#isStepping) {
-      this.#isStepping = true;
+    if (this.#stepsLeft === 0) {
+      this.#stepsLeft = this.#steps;
       this.#steppedMs = nowMs;
+      const restMs = nowMs - this.#restSinceMs;
+      this.#stepsMsMax = restMs < turnMaxMs ? this.#options.sliceMs : Math.min(restMs, grownSliceMaxMs);
     }
-    const isOver = nowMs - this.#steppedMs >= this.#options.sliceMs;
+    this.#steps--;
+    this.#stepsLeft--;
+    const isOver = nowMs - this.#steppedMs >= this.#stepsMsMax;
     const hasGone = !isOver && this.#hasPending && this.#letOneGo();
-    if (this.#steps > 0) return;
-    this.#isStepping = false;
+    if (this.#stepsLeft > 0) return;
+    this.#restSinceMs = this.#clock.monotonicMs();
     // Requests that cannot run now are retried when a seat is released.
     if (isOver || hasGone) this.#askForSteps(Math.min(this.#waiting + this.#unhandled, stepsMax));
   };

@@ -41,7 +41,7 @@ export function libraryPlane(options: LibraryPlaneOptions): ControlPlane {
     catalogue: new Catalogue({ hasBuiltin: false }),
     admission: new Admission(() => options.admission ?? []),
     expiry: new Expiry(store, clock),
-    collections: new Collections(store, new CacheBudget(cacheBytesMax)),
+    collections: new Collections(store, new CacheBudget(cacheBytesMax), clock),
     // Only the kinds of a whole cluster use these.
     definitions: absent,
     policy: absent,
@@ -72,7 +72,7 @@ export function planeWithStorage(
     isNamespaced: resource.namespaced,
     stored: () => resource.stored,
   });
-  return { ...plane, store, collections: new NoCollections(store, new CacheBudget(0)) };
+  return { ...plane, store, collections: new NoCollections(store, new CacheBudget(0), plane.clock) };
 }
 
 /** Custom storages are not cached here: every list reads them. */

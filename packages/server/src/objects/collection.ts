@@ -3,6 +3,7 @@
  * the store by a watch, and a list waits until it has caught up, so that a read still sees every write that was acknowledged before it.
  */
 
+import type { Steps } from '@hangar/core';
 import { SortedMap } from '@hangar/store';
 import type { Entry, KeyRange, RangeResult, Revision, Store, Watch } from '@hangar/store';
 import { ownBytes } from './own-memory.ts';
@@ -15,9 +16,28 @@ export interface Derived {
   keep(made: readonly Uint8Array[]): void;
 }
 
+/** The initial state of a collection. */
+export interface Filled {
+  readonly entries: SortedMap<Entry>;
+  readonly bytes: number;
+  readonly revision: Revision;
+}
+
+/** Copies a range of the store. */
+export function* filled({ entries, revision }: RangeResult): Steps<Filled> {
+  const copied = new SortedMap<Entry>();
+  let bytes = 0;
+  for (const entry of entries) {
+    copied.set(entry.key, alone(entry));
+    bytes += bytesOf(entry);
+    yield;
+  }
+  return { entries: copied, bytes, revision };
+}
+
 export class Collection {
   readonly #store: Store;
-  readonly #entries = new SortedMap<Entry>();
+  readonly #entries: SortedMap<Entry>;
   readonly #watch: Watch;
   #revision: Revision;
   #bytes = 0;
@@ -29,12 +49,13 @@ export class Collection {
 
   readonly #onChange: () => void;
 
-  /** Starts from a range of the store. `onChange` is called whenever its size may have changed, and when it stopped following. */
-  constructor(store: Store, prefix: string, { entries, revision }: RangeResult, onChange: () => void = () => {}) {
+  /** Starts from a state of the store. `onChange` is called whenever its size may have changed, and when it stopped following. */
+  constructor(store: Store, prefix: string, { entries, bytes, revision }: Filled, onChange: () => void = () => {}) {
     this.#store = store;
     this.#onChange = onChange;
+    this.#entries = entries;
+    this.#bytes = bytes;
     this.#revision = revision;
-    for (const entry of entries) this.#put(entry);
     this.#watch = store.watch({ prefix, fromRevision: (revision + 1) as Revision });
     void this.#follow();
   }

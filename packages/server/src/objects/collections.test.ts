@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { atOnce, systemClock } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import { openMemoryStore, prefixRange } from '@hangar/store';
 import type { Revision, Store, Watch, WatchBatch } from '@hangar/store';
 import { CacheBudget } from './cache-budget.ts';
-import { Collection } from './collection.ts';
+import { Collection, filled } from './collection.ts';
 import { Collections } from './collections.ts';
 
 const mebibyte = 1024 * 1024;
 const put = (key: string, bytes = 10) => ({ type: 'put' as const, key, value: Buffer.alloc(bytes, 0x61) });
 const keysOf = (collection: Collection, prefix: string): string[] =>
   collection.read(prefixRange(prefix), 0).entries.map(({ key }) => key);
+
+const filledFrom = async (store: Store, prefix: string) => atOnce(filled(await store.range(prefixRange(prefix))));
 
 /** Counts the open watches, and can break them. */
 function observed(store: Store) {
@@ -53,7 +57,7 @@ function observed(store: Store) {
 
 test('a read after an acknowledged write always sees it', async () => {
   const store = await openMemoryStore();
-  const collections = new Collections(store, new CacheBudget(mebibyte));
+  const collections = new Collections(store, new CacheBudget(mebibyte), systemClock);
   try {
     await collections.fresh('/a/');
     const written: string[] = [];
@@ -81,7 +85,7 @@ test('a read after an acknowledged write always sees it', async () => {
 
 test('a collection is what the store has, through any sequence of changes', async () => {
   const store = await openMemoryStore();
-  const collection = new Collection(store, '/a/', await store.range(prefixRange('/a/')));
+  const collection = new Collection(store, '/a/', await filledFrom(store, '/a/'));
   try {
     for (let at = 0; at < 200; at++) {
       const key = `/a/${(at * 7) % 13}`;
@@ -107,7 +111,7 @@ test('a collection is what the store has, through any sequence of changes', asyn
 test('a limit cuts, and says whether there is more', async () => {
   const store = await openMemoryStore();
   await store.commit([put('/a/1'), put('/a/2'), put('/a/3')]);
-  const collection = new Collection(store, '/a/', await store.range(prefixRange('/a/')));
+  const collection = new Collection(store, '/a/', await filledFrom(store, '/a/'));
   try {
     const read = (limit: number) => {
       const { entries, more } = collection.read(prefixRange('/a/'), limit);
@@ -131,7 +135,7 @@ test('a limit cuts, and says whether there is more', async () => {
 test('what was made of an earlier state is not kept', async () => {
   const store = await openMemoryStore();
   await store.commit([put('/a/1', 100)]);
-  const collection = new Collection(store, '/a/', await store.range(prefixRange('/a/')));
+  const collection = new Collection(store, '/a/', await filledFrom(store, '/a/'));
   try {
     const early = collection.derived('x');
     await store.commit([put('/a/2')]);
@@ -147,7 +151,7 @@ test('what was made of an earlier state is not kept', async () => {
 test('what was derived is made once, and anew after a change', async () => {
   const store = await openMemoryStore();
   await store.commit([put('/a/1', 100)]);
-  const collection = new Collection(store, '/a/', await store.range(prefixRange('/a/')));
+  const collection = new Collection(store, '/a/', await filledFrom(store, '/a/'));
   let made = 0;
   const derive = (name: string, bytes = 10): void => {
     const derived = collection.derived(name);
@@ -175,7 +179,7 @@ test('what was derived is made once, and anew after a change', async () => {
 
 test('those that were not read for the longest time go first, and come back when they are read', async () => {
   const { store, open } = observed(await openMemoryStore());
-  const collections = new Collections(store, new CacheBudget(100_000));
+  const collections = new Collections(store, new CacheBudget(100_000), systemClock);
   try {
     for (const name of ['a', 'b', 'c']) await store.commit([put(`/${name}/1`, 40_000)]);
     await collections.fresh('/a/');
@@ -195,7 +199,7 @@ test('those that were not read for the longest time go first, and come back when
 
 test('what is larger than half of the budget is not kept, nor what becomes larger than all of it', async () => {
   const { store, open } = observed(await openMemoryStore());
-  const collections = new Collections(store, new CacheBudget(400_000));
+  const collections = new Collections(store, new CacheBudget(400_000), systemClock);
   try {
     await store.commit([put('/large/1', 250_000)]);
     assert.equal(await collections.fresh('/large/'), undefined);
@@ -214,7 +218,7 @@ test('what is larger than half of the budget is not kept, nor what becomes large
 
 test('a collection whose watch fails is opened anew, once, whoever asks', async () => {
   const { store, open, breakAll } = observed(await openMemoryStore());
-  const collections = new Collections(store, new CacheBudget(mebibyte));
+  const collections = new Collections(store, new CacheBudget(mebibyte), systemClock);
   try {
     await store.commit([put('/a/1')]);
     await collections.fresh('/a/');
@@ -239,7 +243,7 @@ test('who waits for a collection that is given up is told to read the store', as
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const collections = new Collections(deaf, new CacheBudget(mebibyte));
+  const collections = new Collections(deaf, new CacheBudget(mebibyte), systemClock);
   try {
     await store.commit([put('/a/1')]);
     const waiting = collections.fresh('/a/');
@@ -264,7 +268,7 @@ test('a store that cannot be asked fails the read, and not the next one', async 
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const collections = new Collections(cut, new CacheBudget(mebibyte));
+  const collections = new Collections(cut, new CacheBudget(mebibyte), systemClock);
   try {
     await assert.rejects(collections.fresh('/a/'), /cut off/);
     isCut = false;
@@ -278,7 +282,7 @@ test('a store that cannot be asked fails the read, and not the next one', async 
 test('one budget is for all control planes: whose collections were not read for the longest time goes first', async () => {
   const { store, open } = observed(await openMemoryStore());
   const budget = new CacheBudget(200_000);
-  const planes = Array.from({ length: 10 }, () => new Collections(store, budget));
+  const planes = Array.from({ length: 10 }, () => new Collections(store, budget, systemClock));
   try {
     for (let at = 0; at < planes.length; at++) await store.commit([put(`/t${at}/a/1`, 40_000)]);
     for (const [at, plane] of planes.entries()) {
@@ -301,7 +305,7 @@ test('one budget is for all control planes: whose collections were not read for 
 test('a control plane that is closed gives its memory back, holds no watch, and gets none any more', async () => {
   const { store, open } = observed(await openMemoryStore());
   const budget = new CacheBudget(mebibyte);
-  const [one, other] = [new Collections(store, budget), new Collections(store, budget)];
+  const [one, other] = [new Collections(store, budget, systemClock), new Collections(store, budget, systemClock)];
   try {
     await store.commit([put('/a/1', 1_000), put('/b/1', 1_000)]);
     await one.fresh('/a/');
@@ -326,7 +330,7 @@ test('a control plane that is closed gives its memory back, holds no watch, and 
 test('a collection that fails gives its memory back before anybody asks for it again', async () => {
   const { store, breakAll } = observed(await openMemoryStore());
   const budget = new CacheBudget(mebibyte);
-  const collections = new Collections(store, budget);
+  const collections = new Collections(store, budget, systemClock);
   try {
     await store.commit([put('/a/1')]);
     await collections.fresh('/a/');
@@ -343,7 +347,7 @@ test('a collection that fails gives its memory back before anybody asks for it a
 test('what grows is counted as it grows, however little at a time, and what shrinks is given back', async () => {
   const store = await openMemoryStore();
   const budget = new CacheBudget(mebibyte);
-  const collections = new Collections(store, budget);
+  const collections = new Collections(store, budget, systemClock);
   try {
     await collections.fresh('/a/');
     const empty = budget.bytes;
@@ -364,7 +368,7 @@ test('a small value keeps no large piece of memory that it was cut from', async 
   const piece = Buffer.alloc(1_000_000, 0x61);
   const cut = (key: string, from: number) => ({ type: 'put' as const, key, value: piece.subarray(from, from + 100) });
   await store.commit([cut('/a/1', 0)]);
-  const collection = new Collection(store, '/a/', await store.range(prefixRange('/a/')));
+  const collection = new Collection(store, '/a/', await filledFrom(store, '/a/'));
   try {
     await store.commit([cut('/a/2', 100)]);
     await collection.fresh();
@@ -376,6 +380,35 @@ test('a small value keeps no large piece of memory that it was cut from', async 
     }
   } finally {
     collection.close();
+    await store.close();
+  }
+});
+
+test('a large collection is read in slices, and has the writes that were made meanwhile', async () => {
+  const store = await openMemoryStore();
+  let nowMs = 0;
+  let pauses = 0;
+  // Every reading of the clock takes a millisecond.
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: () => ++nowMs,
+    soon: (callback) => {
+      if (++pauses === 2) void store.commit([put('/a/meanwhile')]);
+      return systemClock.soon(callback);
+    },
+  };
+  const collections = new Collections(store, new CacheBudget(mebibyte), clock);
+  try {
+    for (let n = 0; n < 3; n++) await store.commit(Array.from({ length: 50 }, (_, at) => put(`/a/${n}-${at}`)));
+    const collection = await collections.fresh('/a/');
+    assert.ok(pauses > 10, `${pauses} pauses`);
+    assert.equal(collection?.size, 151);
+    assert.equal(
+      collection.bytes,
+      keysOf(collection, '/a/').reduce((sum, key) => sum + key.length + 10, 0),
+    );
+  } finally {
+    collections.close();
     await store.close();
   }
 });

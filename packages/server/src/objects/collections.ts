@@ -3,10 +3,12 @@
  * first. A collection larger than half of the budget is never kept; it is read from the store every time.
  */
 
+import { inSlices, Slicer } from '@hangar/core';
+import type { Clock } from '@hangar/core';
 import { prefixRange } from '@hangar/store';
 import type { RangeResult, Store } from '@hangar/store';
 import type { CacheBudget, Held } from './cache-budget.ts';
-import { bytesOf, Collection } from './collection.ts';
+import { bytesOf, Collection, filled } from './collection.ts';
 
 interface Opening {
   /** Undefined: too large to keep, or already closed. */
@@ -18,13 +20,15 @@ interface Opening {
 
 export class Collections {
   readonly #store: Store;
+  readonly #clock: Clock;
   /** Shared with all other rebuildable data of the control plane. */
   readonly budget: CacheBudget;
   readonly #open = new Map<string, Opening>();
   #isClosed = false;
 
-  constructor(store: Store, budget: CacheBudget) {
+  constructor(store: Store, budget: CacheBudget, clock: Clock) {
     this.#store = store;
+    this.#clock = clock;
     this.budget = budget;
   }
 
@@ -84,7 +88,8 @@ export class Collections {
         this.#forget(prefix, opening);
         return undefined;
       }
-      const collection = new Collection(this.#store, prefix, found, () => this.#measure(prefix, opening));
+      const state = await inSlices(new Slicer(this.#clock), filled(found));
+      const collection = new Collection(this.#store, prefix, state, () => this.#measure(prefix, opening));
       return this.#keep(prefix, opening, collection);
     } catch (error) {
       this.#forget(prefix, opening);

@@ -85,8 +85,11 @@ export class SortedMap<V> {
   }
 
   #insert(key: string): void {
-    if (this.#chunks.length === 0) {
-      this.#chunks.push([key]);
+    const last = this.#chunks.at(-1);
+    // Keys often come in order, such as those of a range of the store.
+    if (!last || compareKeys(last.at(-1)!, key) < 0) {
+      if (last && last.length < chunkLengthMax) last.push(key);
+      else this.#chunks.push([key]);
       return;
     }
     const at = this.#chunkOf(key);

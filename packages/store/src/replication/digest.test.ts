@@ -75,11 +75,11 @@ test('the event loop runs after half a megabyte, also if large entries follow sm
     },
   });
   let slices = 0;
-  const soon = (callback: () => void): Timer => {
+  const betweenTurns = (callback: () => void): Timer => {
     slices++;
     return systemClock.soon(callback);
   };
-  const { entries } = await replicaDigest(measured, { prefix: '/t/', clock: { ...systemClock, soon } });
+  const { entries } = await replicaDigest(measured, { prefix: '/t/', clock: { ...systemClock, betweenTurns } });
   assert.equal(entries, 264);
   assert.ok(Math.max(...lengths) <= 20, lengths.join());
   assert.ok(slices >= lengths.length + 3, `${slices} slices of ${lengths.length} pages`);

@@ -1,7 +1,7 @@
 /** The digest of a range: equal on a source and its replica. */
 
 import { createHash } from 'node:crypto';
-import { breathe, systemClock } from '@hangar/core';
+import { giveWay, systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { Revision, Store } from '../contract.ts';
 import { ByteWriter } from '../bytes.ts';
@@ -46,9 +46,9 @@ export async function replicaDigest(store: Store, options: ReplicaDigestOptions)
       bytes += value.length;
       if (bytes < sliceBytes) continue;
       bytes = 0;
-      await breathe(clock);
+      await giveWay(clock);
     }
-    await breathe(clock);
+    await giveWay(clock);
     signal?.throwIfAborted();
   }
   return { revision: read, entries, digest: hash.digest('hex') };

@@ -4,7 +4,7 @@
  *     for await (const frame of replicaFrames(store, { prefix: '/registry/clusters/demo/', signal })) await send(frame);
  */
 
-import { breathe, systemClock } from '@hangar/core';
+import { giveWay, systemClock } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import type { Entry, LeaseId, Revision, Store, WatchBatch } from '../contract.ts';
 import type { StoreError } from '../errors.ts';
@@ -69,7 +69,7 @@ class Source {
         if (this.#omits(entry.key)) continue;
         yield { type: 'entry', entry: await this.#replicaEntry(entry), place: { snapshot, index: index++ } };
       }
-      await breathe(this.#clock);
+      await giveWay(this.#clock);
       if (signal.aborted) return undefined;
     }
     yield { type: 'snapshot', revision: snapshot, entries: index };

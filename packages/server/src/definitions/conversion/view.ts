@@ -17,7 +17,7 @@ class OtherCollections extends Collections {
   readonly #except: string;
 
   constructor(plane: ControlPlane, except: string) {
-    super(plane.store, noMemory);
+    super(plane.store, noMemory, plane.clock);
     this.#all = plane.collections;
     this.#except = except;
   }

@@ -1,6 +1,6 @@
 /** Reads a range as of one revision, page by page. It yields to the event loop between pages and within them. */
 
-import { breathe } from '@hangar/core';
+import { giveWay } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { successor } from '@hangar/store';
 import type { Entry, KeyRange, Revision, Store } from '@hangar/store';
@@ -31,7 +31,7 @@ export async function scan(
     const page = await store.range({ ...range, start }, { atRevision: at, limit: pageEntries });
     start = page.more ? successor(page.entries.at(-1)!.key) : undefined;
     for (const entry of page.entries) {
-      const waiting = ready() ?? (clock.monotonicMs() - sinceMs > sliceMs ? breathe(clock) : undefined);
+      const waiting = ready() ?? (clock.monotonicMs() - sinceMs > sliceMs ? giveWay(clock) : undefined);
       if (waiting) {
         await waiting;
         if (signal.aborted) return;

@@ -7,7 +7,7 @@
  *       └─────────────────────── back-off ◀── reset ◀── history lost, store unavailable ◀────┘
  */
 
-import { asError, assert, backOffMs, breathe, hasCode, sleep } from '@hangar/core';
+import { asError, assert, backOffMs, giveWay, hasCode, sleep } from '@hangar/core';
 import type { Clock, Random } from '@hangar/core';
 import { prefixRange } from '@hangar/store';
 import type { Revision, Store, Watch } from '@hangar/store';
@@ -125,7 +125,7 @@ export class TenantFeed {
       if (this.#toTell.size > 0) await this.#tellStored(listener, batch.revision, signal);
       if (clock.monotonicMs() - sinceMs <= sliceMs) continue;
       // Buffered batches arrive without waiting, so yield to the event loop.
-      await breathe(clock);
+      await giveWay(clock);
       sinceMs = clock.monotonicMs();
     }
   }

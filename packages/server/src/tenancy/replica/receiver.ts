@@ -10,7 +10,7 @@
 
 import { badRequest, conflict } from '@hangar/api';
 import type { KubeObject } from '@hangar/api';
-import { hasCode } from '@hangar/core';
+import { giveWay, hasCode } from '@hangar/core';
 import { absent, decodeFrames, prefixRange, ReplicaWriter, successor } from '@hangar/store';
 import type { CommitResult, KeyRange, Revision, Store, Write } from '@hangar/store';
 import type { Answer } from '../../http/message.ts';
@@ -33,7 +33,8 @@ import type { Receiving } from './receiving-mark.ts';
 import { isOmitted } from './replica-view.ts';
 import { givenRevision } from './source.ts';
 
-const deletedKeysMax = 1_000;
+/** In one transaction. The store delivers up to 256 events of a revision to watches from memory, and reads more from the history. */
+const deletedKeysMax = 200;
 /** Writers remember the leases that they granted. */
 const writersMax = 64;
 
@@ -173,7 +174,7 @@ export class ReplicaReceiver {
 
   /** Deletes all keys except the data of the server about the tenant. */
   async #deleteContent({ path, prefix }: AskedTenant, condition: Write): Promise<void> {
-    const { store } = this.#world;
+    const { store, clock } = this.#world;
     const all = prefixRange(prefix);
     const internal = internalRange(prefix);
     const ranges: KeyRange[] = [
@@ -181,12 +182,14 @@ export class ReplicaReceiver {
       { start: internal.end!, ...(all.end === undefined ? {} : { end: all.end }) },
     ];
     for (const range of ranges) {
-      for (;;) {
-        const { entries } = await store.range(range, { limit: deletedKeysMax, keysOnly: true });
+      for (let { start } = range; ;) {
+        const { entries } = await store.range({ ...range, start }, { limit: deletedKeysMax, keysOnly: true });
         if (entries.length === 0) break;
         const end = successor(entries.at(-1)!.key);
-        const result = await store.commit([{ type: 'deleteRange', range: { start: range.start, end } }, condition]);
+        const result = await store.commit([{ type: 'deleteRange', range: { start, end } }, condition]);
         if (!result.committed) throw changed(path);
+        start = end;
+        await giveWay(clock);
       }
     }
   }
