@@ -44,7 +44,7 @@ export async function runProgram<Options extends CommonOptions>(
   try {
     const options = program.readOptions(args, process.env);
     if (options === 'help') return console.log(program.help);
-    if (options === 'version') return console.log(versionText);
+    if (options === 'version') return console.log(await versionText());
     process.exitCode = await serve(program, options, await configOf(options));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

@@ -1,16 +1,17 @@
 /**
  * Runs the operator with the APIs that the management cluster serves. When Cluster API, the Gateway API or cert-manager is installed,
- * upgraded or removed later, the operator stops and starts again with the new set.
+ * upgraded or removed later, the operator stops and starts again with the new set. Modules of webhooks and backups are loaded only if they
+ * are used: each module costs 20 KB of memory.
  */
 
-import { addBackupControllers } from '@hangar/backup-operator';
 import type { Client } from '@hangar/client';
 import { asError, sleep, systemClock } from '@hangar/core';
 import type { Logger } from '@hangar/core';
-import { hostedOperator, hostedTarget, hostedWebhooks, servedApis } from '@hangar/hosted-operator';
-import type { ServedApis } from '@hangar/hosted-operator';
+import { hostedOperator } from '@hangar/hosted-operator/operator';
+import { servedApis } from '@hangar/hosted-operator/served-apis';
+import type { ServedApis } from '@hangar/hosted-operator/served-apis';
 import type { Manager } from '@hangar/runtime';
-import { certificateFolder, WebhookServer } from '@hangar/runtime/webhooks';
+import type { WebhookServer } from '@hangar/runtime/webhooks';
 import { isDeepStrictEqual } from 'node:util';
 import type { HostedOperatorProgramOptions } from './options.ts';
 import type { ProgramRun } from './program.ts';
@@ -33,15 +34,16 @@ export async function run(given: RunOptions): Promise<void> {
       () => changed.abort(),
       () => undefined,
     );
-    await managerOf(given, apis).run(ending);
+    const manager = await managerOf(given, apis);
+    await manager.run(ending);
     if (changed.signal.aborted) log.info('the APIs of the management cluster changed, starting again');
   }
 }
 
-function managerOf({ options, management, namespace, log }: RunOptions, apis: ServedApis): Manager {
+async function managerOf({ options, management, namespace, log }: RunOptions, apis: ServedApis): Promise<Manager> {
   const { electsLeader, controllerNamespace = namespace, concurrency, metrics, health } = options;
   const { serviceType, frontDoor, reach, konnectivity, issuer } = options;
-  const webhooks = webhooksOf(options, log);
+  const webhooks = await webhooksOf(options, log);
   const manager = hostedOperator({
     management,
     namespace: options.namespace,
@@ -58,16 +60,22 @@ function managerOf({ options, management, namespace, log }: RunOptions, apis: Se
     log,
     ...(electsLeader ? { leaderElection: { namespace: controllerNamespace, name: leaseName } } : {}),
   });
-  if (apis.backups) {
-    const { folder, scratchFolder, image } = options.backups;
-    const target = hostedTarget({ client: management, reach, scratchFolder, image });
-    addBackupControllers(manager, { targets: [target], folder });
-  }
+  if (apis.backups) await addBackups(manager, { options, management });
   return manager;
 }
 
-function webhooksOf({ webhooks }: HostedOperatorProgramOptions, log: Logger): WebhookServer | undefined {
+async function addBackups(manager: Manager, { options, management }: Pick<RunOptions, 'options' | 'management'>) {
+  const { addBackupControllers } = await import('@hangar/backup-operator');
+  const { hostedTarget } = await import('@hangar/hosted-operator/backup');
+  const { folder, scratchFolder, image } = options.backups;
+  const target = hostedTarget({ client: management, reach: options.reach, scratchFolder, image });
+  addBackupControllers(manager, { targets: [target], folder });
+}
+
+async function webhooksOf({ webhooks }: HostedOperatorProgramOptions, log: Logger): Promise<WebhookServer | undefined> {
   if (!webhooks) return undefined;
+  const { certificateFolder, WebhookServer } = await import('@hangar/runtime/webhooks');
+  const { hostedWebhooks } = await import('@hangar/hosted-operator/admission');
   const { host, port } = webhooks;
   const server = new WebhookServer({ host, port, certificates: certificateFolder(webhooks.certificateFolder), log });
   for (const hook of hostedWebhooks()) server.register(hook);

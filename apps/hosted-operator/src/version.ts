@@ -1,6 +1,9 @@
 /** The version of this Hangar. */
 
-import { release } from '@hangar/api';
-
 export const version = '0.1.0';
-export const versionText = `hangar ${version}, Kubernetes ${release}`;
+
+/** Loads the tables of the built-in kinds, which the programs do not need otherwise. */
+export async function versionText(): Promise<string> {
+  const { release } = await import('@hangar/api');
+  return `hangar ${version}, Kubernetes ${release}`;
+}

@@ -1,7 +1,7 @@
 /** The permissions that the operator requires, and no others: a test runs it with exactly these. */
 
 import type { PolicyRule } from '@hangar/client/kinds/rbac-v1';
-import { group as backupGroup } from '@hangar/backup-operator';
+import { group as backupGroup } from '@hangar/backup-operator/api';
 import { clusterApiGroup, group } from './api/index.ts';
 import { certManagerGroup } from './cert-manager/kinds.ts';
 import { gatewayGroup } from './gateway/kinds.ts';

@@ -1,6 +1,6 @@
 /** The optional APIs of a management cluster: Cluster API, the Gateway API, cert-manager and the kinds of backups. */
 
-import { ControlPlaneBackupSchedule } from '@hangar/backup-operator';
+import { ControlPlaneBackupSchedule } from '@hangar/backup-operator/api';
 import { KindMapper } from '@hangar/client';
 import type { CallOptions, Client } from '@hangar/client';
 import { clusterApiGroup } from './api/index.ts';

@@ -12,7 +12,7 @@ export const main = (args: readonly string[]): Promise<void> =>
       readOptions: readFrontDoorOptions,
       async run({ options, management, log, signal }) {
         // `--help` does not load all modules.
-        const { frontDoorManager } = await import('@hangar/hosted-operator');
+        const { frontDoorManager } = await import('@hangar/hosted-operator/front-door');
         await frontDoorManager({ ...options, ...options.listen, management, log }).run(signal);
       },
     },

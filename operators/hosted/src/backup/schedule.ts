@@ -1,8 +1,8 @@
 /** The ControlPlaneBackupSchedule of `spec.etcd.backup`, as pure functions over the control plane and its Secret. */
 
 import { createHash } from 'node:crypto';
-import type { ControlPlaneBackupScheduleSpec } from '@hangar/backup-operator';
-import { annotations as backupAnnotations } from '@hangar/backup-operator';
+import type { ControlPlaneBackupScheduleSpec } from '@hangar/backup-operator/api';
+import { annotations as backupAnnotations } from '@hangar/backup-operator/api';
 import type { Secret } from '@hangar/client/kinds/core-v1';
 import type { EtcdBackup, HostedControlPlane } from '../api/index.ts';
 import type { Fault } from '../fault.ts';

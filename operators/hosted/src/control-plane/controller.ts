@@ -5,7 +5,7 @@ import { ConfigMap, Secret, Service } from '@hangar/client/kinds/core-v1';
 import { NetworkPolicy } from '@hangar/client/kinds/networking-v1';
 import { PodDisruptionBudget } from '@hangar/client/kinds/policy-v1';
 import type { ApiObject, Kind } from '@hangar/client';
-import { ControlPlaneBackupSchedule } from '@hangar/backup-operator';
+import { ControlPlaneBackupSchedule } from '@hangar/backup-operator/api';
 import { kindOptions } from '@hangar/runtime';
 import type { KindOptions, Manager, Predicate, RequestLike, WatchesOptions } from '@hangar/runtime';
 import { isDeepStrictEqual } from 'node:util';

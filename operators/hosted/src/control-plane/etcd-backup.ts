@@ -4,7 +4,7 @@
  */
 
 import { find, keyOf } from '@hangar/client';
-import { ControlPlaneBackupSchedule } from '@hangar/backup-operator';
+import { ControlPlaneBackupSchedule } from '@hangar/backup-operator/api';
 import { Secret } from '@hangar/client/kinds/core-v1';
 import { isControlledBy } from '@hangar/runtime';
 import type { NewCondition } from '@hangar/runtime';

@@ -3,8 +3,8 @@
  * settings of the schedule of the control plane, or is stored in a folder of the operator if there is no schedule.
  */
 
-import { ControlPlaneBackup, ControlPlaneBackupSchedule, ControlPlaneRestore } from '@hangar/backup-operator';
-import type { BackupSettings } from '@hangar/backup-operator';
+import { ControlPlaneBackup, ControlPlaneBackupSchedule, ControlPlaneRestore } from '@hangar/backup-operator/api';
+import type { BackupSettings } from '@hangar/backup-operator/api';
 import { find } from '@hangar/client';
 import { hasCode } from '@hangar/core';
 import { findCondition } from '@hangar/runtime';
