@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { configMaps, runCases, seen } from '../testing/cases.ts';
-import { eve, kim, projectRoutes, startMembers, stranger, tom } from '../testing/members.ts';
+import { Project } from '../../../operators/projects/src/index.ts';
+import { until, untilReason } from '../../../operators/projects/src/testing/platform.ts';
+import { configMaps, projectOf, runCases, seen } from '../testing/cases.ts';
+import { api, eve, kim, projectRoutes, startMembers, stranger, tom } from '../testing/members.ts';
 import type { Asked, Members } from '../testing/members.ts';
 
 let members: Members;
@@ -35,6 +37,20 @@ describe('inside the projects of another organization', () => {
       });
     }
   }
+});
+
+test('a project with the name of a foreign control plane gives no access to it', async () => {
+  const { platform } = members;
+  const created = await members.ask(kim, `${api}/projects`, { method: 'POST', body: projectOf('plain', 'acme') });
+  assert.equal(created.status, 201);
+  await untilReason(platform.client, Project, 'plain', 'ControlPlaneNotReady');
+  for (const route of projectRoutes('plain')) {
+    for (const path of ['/version', '/api', configMaps]) {
+      assert.equal((await members.ask(kim, `${route}${path}`)).status, 404, path);
+    }
+  }
+  await platform.client.delete(Project, { name: 'plain' });
+  await until(platform.client, Project, { name: 'plain' }, (one) => one === undefined);
 });
 
 describe('names that look like those of projects', () => {

@@ -160,10 +160,10 @@ export class Tenancy {
       ...world,
       platformUsers: (path) => ({
         root: world.rootGuard(),
-        isMember: (user) => this.projects.isMember(path, user),
+        isMember: (user) => this.projects.isMember(this.tenants.find(path), user),
         onChange: (user, listener) => this.projects.changes.follow(subjectsOf(user), listener),
       }),
-      scope: (path, user) => scopedToProject(this.projects, path, user),
+      scope: (path, user) => scopedToProject(this.projects, this.tenants.find(path), user),
       externalUsers: this.#externalUsers,
       base,
       usage: this.#usage,

@@ -93,6 +93,8 @@ export interface Tenant {
   /** Revision that created the object. */
   readonly madeAt: Revision;
   readonly spec: TenantSpec;
+  /** UID of the ControlPlane that owns the tenant. */
+  readonly controlPlaneUid?: string;
   readonly quarantine?: Quarantine;
   /** Port for nodes. */
   readonly port?: number;
@@ -118,6 +120,9 @@ export const tenantGroup = 'tenancy.hangar.dev';
 export const tenantVersion = 'v1alpha1';
 export const tenantsName = { group: tenantGroup, version: tenantVersion, resource: 'tenants' };
 
+/** The operator of control planes sets it when it creates the tenant. */
+const controlPlaneUidAnnotation = 'controlplane.kplane.dev/uid';
+
 /** Key of the `Tenant` object in the store. */
 export const tenantKey = (storePrefix: string, path: string): string =>
   `${tenantPrefix(storePrefix, rootPath)}${tenantsPrefix}${path}`;
@@ -128,7 +133,8 @@ export const tenantsPrefix = `${tenantGroup}/${tenantsName.resource}/`;
 /** Throws if the value is not a Tenant. */
 export function tenantOf({ value, modRevision, createRevision }: Entry): Tenant {
   const object = JSON.parse(Buffer.from(value).toString()) as StoredTenant;
-  const { name, uid } = object.metadata;
+  const { name, uid, annotations } = object.metadata;
+  const controlPlaneUid = annotations?.[controlPlaneUidAnnotation];
   const { isMaterialised, quarantine, nodes, serving } = object.status ?? {};
   return {
     path: name!,
@@ -136,6 +142,7 @@ export function tenantOf({ value, modRevision, createRevision }: Entry): Tenant 
     revision: modRevision,
     madeAt: createRevision,
     spec: object.spec ?? {},
+    ...(controlPlaneUid === undefined ? {} : { controlPlaneUid }),
     ...(isMaterialised ? { isMaterialised } : {}),
     ...(quarantine ? { quarantine } : {}),
     ...(serving ? { serving } : {}),

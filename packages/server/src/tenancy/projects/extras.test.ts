@@ -30,8 +30,18 @@ async function openServer(options: Parameters<typeof TenancyServer.open>[0] = {}
   const server = await TenancyServer.open({ authenticators, ...options });
   await server.make('shop');
   await server.make('plain');
+  const body = { metadata: { annotations: { 'controlplane.kplane.dev/uid': 'one' } } };
+  await server.expect(200, 'PATCH', '/apis/tenancy.hangar.dev/v1alpha1/tenants/shop', {
+    body,
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
   const key = '/registry/clusters/root/resourcemanager.miloapis.com/projects/shop';
-  const value = Buffer.from(JSON.stringify({ metadata: { name: 'shop' }, spec: { ownerRef: { name: 'acme' } } }));
+  const project = {
+    metadata: { name: 'shop' },
+    spec: { ownerRef: { name: 'acme' } },
+    status: { controlPlaneRef: { name: 'shop', uid: 'one' } },
+  };
+  const value = Buffer.from(JSON.stringify(project));
   const stored = await server.store.commit([{ type: 'put', key, value, expected: absent }]);
   assert.ok(stored.committed);
   await server.tenancy.projects.reached(stored.revision);

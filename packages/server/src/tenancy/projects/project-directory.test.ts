@@ -58,8 +58,8 @@ class World implements AsyncDisposable {
     return this.put(`organizationmemberships/${namespace}/${name}`, object);
   }
 
-  project(name: string, owner: string): Promise<Revision> {
-    return this.put(`projects/${name}`, { spec: { ownerRef: { name: owner } } });
+  project(name: string, owner: string, status: object = {}): Promise<Revision> {
+    return this.put(`projects/${name}`, { spec: { ownerRef: { name: owner } }, status });
   }
 
   organizationsOf(one: User): string[] {
@@ -79,18 +79,32 @@ test('members are users and groups of a ready organization', async () => {
   await world.member('team', { groupRef: { name: 'team' }, roles: [{ name: 'editor' }] });
   await world.project('shop', 'acme');
   assert.deepEqual(world.organizationsOf(kim), []);
-  assert.equal(world.directory.isMember('shop', kim), false);
   await world.organization('acme');
   assert.deepEqual(world.organizationsOf(kim), ['acme']);
   const both = user('kim', 'team', 'other');
   assert.deepEqual([...world.directory.rolesIn('acme', both)!].toSorted(), ['admin', 'editor']);
   assert.deepEqual([...world.directory.rolesIn('acme', user('x', 'team'))!], ['editor']);
   assert.equal(world.directory.rolesIn('acme', user('team', 'kim')), undefined);
-  assert.equal(world.directory.isMember('shop', kim), true);
-  assert.equal(world.directory.isMember('none', kim), false);
   await world.restart();
   assert.deepEqual(world.organizationsOf(kim), ['acme']);
   assert.deepEqual([...world.directory.projectsOf('acme')], ['shop']);
+});
+
+test('members belong to the tenant that the control plane of their project owns, and to no other tenant of its name', async () => {
+  await using world = await World.open();
+  await world.organization('acme');
+  await world.member('kim', { userRef: { name: 'kim' }, roles: [{ name: 'admin' }] });
+  await world.project('shop', 'acme');
+  const owned = { path: 'shop', controlPlaneUid: 'one' };
+  assert.equal(world.directory.isMember(owned, kim), false);
+  assert.equal(world.directory.isMember({ path: 'shop' }, kim), false);
+  await world.project('shop', 'acme', { controlPlaneRef: { name: 'shop', uid: 'one' } });
+  assert.equal(world.directory.isMember(owned, kim), true);
+  assert.equal(world.directory.isMember(owned, user('lee')), false);
+  for (const other of [{ path: 'shop', controlPlaneUid: 'two' }, { path: 'shop' }, { path: 'none' }, undefined]) {
+    assert.equal(world.directory.isMember(other, kim), false);
+    assert.equal(world.directory.isProject(other), false);
+  }
 });
 
 test('memberships without effect make no member', async () => {

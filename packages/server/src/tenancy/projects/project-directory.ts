@@ -7,9 +7,10 @@ import type { Clock } from '@hangar/core';
 import type { Entry, Revision, Store } from '@hangar/store';
 import type { User } from '../../auth/user.ts';
 import { StoreFollower } from '../../objects/store-follower.ts';
+import type { Tenant } from '../tenant.ts';
 import { SubjectChanges } from './subject-changes.ts';
-import { fieldsOf, membershipOf, organizationOf, ownerOf, projectsPrefix, subjectOf } from './stored-objects.ts';
-import type { StoredMembership, StoredOrganization, Subject } from './stored-objects.ts';
+import { fieldsOf, membershipOf, organizationOf, projectOf, projectsPrefix, subjectOf } from './stored-objects.ts';
+import type { StoredMembership, StoredOrganization, StoredProject, Subject } from './stored-objects.ts';
 
 export interface ProjectDirectoryOptions {
   readonly store: Store;
@@ -24,6 +25,9 @@ interface Organization {
   readonly projects: Set<string>;
 }
 
+/** A tenant and the ControlPlane that owns it. */
+export type OwnedTenant = Pick<Tenant, 'path' | 'controlPlaneUid'>;
+
 /** A membership of a subject. */
 interface Place {
   readonly organization: string;
@@ -33,7 +37,7 @@ interface Place {
 export class ProjectDirectory {
   readonly changes = new SubjectChanges();
   readonly #organizations = new Map<string, Organization>();
-  readonly #ownerOf = new Map<string, string>();
+  readonly #projects = new Map<string, StoredProject>();
   /** By subject, then by the name of the membership's key. */
   readonly #places = new Map<Subject, Map<string, Place>>();
   readonly #follower: StoreFollower;
@@ -64,7 +68,7 @@ export class ProjectDirectory {
 
   /** Returns the organization of the project; undefined: there is no such project. */
   organizationOf(project: string): string | undefined {
-    return this.#ownerOf.get(project);
+    return this.#projects.get(project)?.organization;
   }
 
   /** Returns the organizations of the user, without order. */
@@ -92,10 +96,23 @@ export class ProjectDirectory {
     return found;
   }
 
-  /** Reports whether the user is a member of the organization that owns the project. */
-  isMember(project: string, user: User): boolean {
-    const organization = this.#ownerOf.get(project);
+  /** Reports whether the user is a member of the organization whose project owns the tenant. */
+  isMember(tenant: OwnedTenant | undefined, user: User): boolean {
+    const organization = this.#ownerOfTenant(tenant)?.organization;
     return organization !== undefined && this.rolesIn(organization, user) !== undefined;
+  }
+
+  /** Reports whether the tenant is the control plane of the project with its name. */
+  isProject(tenant: OwnedTenant | undefined): boolean {
+    return this.#ownerOfTenant(tenant) !== undefined;
+  }
+
+  /** A member can create a project with the name of any control plane: the names alone prove nothing. */
+  #ownerOfTenant(tenant: OwnedTenant | undefined): StoredProject | undefined {
+    const project = tenant && this.#projects.get(tenant.path);
+    return project?.controlPlaneUid !== undefined && project.controlPlaneUid === tenant?.controlPlaneUid
+      ? project
+      : undefined;
   }
 
   projectsOf(organization: string): ReadonlySet<string> {
@@ -128,7 +145,7 @@ export class ProjectDirectory {
 
   #retain(keys: ReadonlySet<string>, revision: Revision): void {
     const known = [
-      ...Array.from(this.#ownerOf.keys(), (name) => `projects/${name}`),
+      ...Array.from(this.#projects.keys(), (name) => `projects/${name}`),
       ...Array.from(this.#organizations, ([organization, { object, memberships }]) => [
         ...(object ? [`organizations/${organization}`] : []),
         ...Array.from(memberships.keys(), (name) => `organizationmemberships/organization-${organization}/${name}`),
@@ -141,23 +158,23 @@ export class ProjectDirectory {
 
   #set(key: string, fields: ReturnType<typeof fieldsOf> | undefined, revision: Revision): void {
     const [resource, first = '', second] = key.slice(this.#prefix.length).split('/');
-    if (resource === 'projects') return this.#setProject(first, fields && ownerOf(fields));
+    if (resource === 'projects') return this.#setProject(first, fields && projectOf(fields));
     if (resource === 'organizations') return this.#setOrganization(first, fields && organizationOf(fields), revision);
     if (resource !== 'organizationmemberships' || second === undefined) return;
     const organization = first.replace(/^organization-/, '');
     this.#setMembership(organization, second, fields && membershipOf(fields), revision);
   }
 
-  #setProject(name: string, owner: string | undefined): void {
-    const before = this.#ownerOf.get(name);
+  #setProject(name: string, project: StoredProject | undefined): void {
+    const before = this.#projects.get(name)?.organization;
+    if (project) this.#projects.set(name, project);
+    else this.#projects.delete(name);
+    const owner = project?.organization;
     if (before === owner) return;
-    if (before !== undefined) {
-      this.#organizations.get(before)!.projects.delete(name);
-      this.#forget(before);
-    }
-    if (owner === undefined) return void this.#ownerOf.delete(name);
-    this.#ownerOf.set(name, owner);
-    this.#organization(owner).projects.add(name);
+    if (owner !== undefined) this.#organization(owner).projects.add(name);
+    if (before === undefined) return;
+    this.#organizations.get(before)!.projects.delete(name);
+    this.#forget(before);
   }
 
   #setOrganization(name: string, object: StoredOrganization | undefined, revision: Revision): void {

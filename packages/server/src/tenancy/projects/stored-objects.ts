@@ -48,7 +48,7 @@ interface Fields {
     readonly groupRef?: { readonly name?: string };
     readonly roles?: readonly { readonly name?: string }[];
   };
-  readonly status?: { readonly namespace?: string };
+  readonly status?: { readonly namespace?: string; readonly controlPlaneRef?: { readonly uid?: string } };
 }
 
 /** Throws if the value is not JSON. */
@@ -62,6 +62,21 @@ export const organizationOf = ({ spec, status }: Fields): StoredOrganization => 
 
 /** Returns the organization that owns a project. */
 export const ownerOf = (project: object): string | undefined => (project as Fields).spec?.ownerRef?.name;
+
+/** A project. Members cannot write its status. */
+export interface StoredProject {
+  readonly organization: string;
+  /** UID of its ControlPlane. Absent: it has none yet. */
+  readonly controlPlaneUid: string | undefined;
+}
+
+/** Returns undefined if the project has no owner. */
+export function projectOf(object: Fields): StoredProject | undefined {
+  const organization = ownerOf(object);
+  return organization === undefined
+    ? undefined
+    : { organization, controlPlaneUid: object.status?.controlPlaneRef?.uid };
+}
 
 /** Returns undefined if the membership is not in the namespace of its organization: then it has no effect. */
 export function membershipOf(object: Fields): StoredMembership | undefined {
