@@ -45,30 +45,58 @@ class Source {
   }
 }
 
-/** Always keeps up. */
+/** Always keeps up. Like a TLS socket, it reports a write as flushed at the end of the turn. */
 class FastTarget extends SlowTarget {
   override write(bytes: Uint8Array): boolean {
     super.write(bytes);
+    setImmediate(() => this.drain());
     return true;
   }
 }
 
+/** Like a TCP socket, it reports a write as flushed at once. */
+class AtOnceTarget extends FastTarget {
+  override isFlushed = (): boolean => true;
+}
+
+/** Does not report whether writes are flushed. */
+const unknowingTarget = (): FastTarget => Object.assign(new FastTarget(), { isFlushed: undefined });
+
+const fastTargets = [() => new FastTarget(), () => new AtOnceTarget(), unknowingTarget];
+
 test('a short piece is written at once, and further pieces of its turn together', async () => {
-  const target = new FastTarget();
-  const writer = new BatchWriter(target, new Source());
-  for (const round of [1, 2, 3]) {
-    writer.append(Buffer.from('one'));
-    assert.deepEqual(target.lengths, Array<number>(round).fill(3));
+  for (const newTarget of fastTargets) {
+    const target = newTarget();
+    const writer = new BatchWriter(target, new Source());
+    for (const round of [1, 2, 3]) {
+      writer.append(Buffer.from('one'));
+      assert.deepEqual(target.lengths, Array<number>(round).fill(3));
+      await turn();
+    }
+    for (const text of ['a', 'bc', 'def']) writer.append(Buffer.from(text));
+    assert.deepEqual(target.lengths, [3, 3, 3, 1]);
     await turn();
+    assert.deepEqual(target.lengths, [3, 3, 3, 1, 5]);
   }
-  for (const text of ['a', 'bc', 'def']) writer.append(Buffer.from(text));
-  assert.deepEqual(target.lengths, [3, 3, 3, 1]);
+});
+
+test('short pieces of several turns are written together until the target has the first one', async () => {
+  const target = new SlowTarget();
+  target.write = (bytes) => (SlowTarget.prototype.write.call(target, bytes), true);
+  const writer = new BatchWriter(target, new Source());
+  writer.append(Buffer.from('a'));
   await turn();
-  assert.deepEqual(target.lengths, [3, 3, 3, 1, 5]);
+  for (const text of ['b', 'c']) writer.append(Buffer.from(text));
+  assert.deepEqual(target.lengths, [1]);
+  await turn();
+  assert.deepEqual(target.lengths, [1, 2]);
 });
 
 test('after a turn with several pieces, all pieces of the next turn are written together', async () => {
-  const target = new FastTarget();
+  for (const newTarget of fastTargets) await assertTogether(newTarget());
+});
+
+async function assertTogether(target: FastTarget): Promise<void> {
   const writer = new BatchWriter(target, new Source());
   const append = async (count: number): Promise<void> => {
     for (let piece = 0; piece < count; piece++) writer.append(Buffer.from('x'));
@@ -80,7 +108,7 @@ test('after a turn with several pieces, all pieces of the next turn are written 
   await append(1);
   writer.append(Buffer.from('x'));
   assert.deepEqual(target.lengths, [1, 2, 4, 1, 1], 'a turn with one piece ends the rule');
-});
+}
 
 test('a long piece waits for the end of its turn, and an empty one is not written', async () => {
   const target = new FastTarget();
@@ -104,6 +132,9 @@ test('bytes are collected while the target has not drained', async () => {
   assert.deepEqual(target.lengths, [1]);
   target.drain();
   assert.deepEqual(target.lengths, [1, 2]);
+  target.drain();
+  writer.append(Buffer.from('d'));
+  assert.deepEqual(target.lengths, [1, 2, 1], 'a short piece after a wait is written at once');
 });
 
 test('the source is paused when another batch is full before the target has drained', async () => {

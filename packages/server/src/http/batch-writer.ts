@@ -48,6 +48,11 @@ export class BatchWriter {
   #isBusy = false;
   /** Pieces of this turn. */
   #pieces = 0;
+  /**
+   * The last piece was written at once, and the target had not flushed it. Once the target has, a new turn began. So the end of the turn is not
+   * scheduled, which was 7 % of the CPU time of a round trip.
+   */
+  #isAloneUnflushed = false;
   /** The target has not drained yet. */
   #isWaiting = false;
   #isPaused = false;
@@ -62,10 +67,16 @@ export class BatchWriter {
   /** Copies the bytes. They are written at once, at the end of this turn, or when the target has drained. */
   append(bytes: Buffer, start = 0, end = bytes.length): void {
     if (start === end) return;
-    this.#pieces++;
-    const isAlone = !this.#isBusy && !this.#isScheduled && !this.#isWaiting && end - start <= shortBytes;
-    if (isAlone) this.#write(Buffer.from(bytes.subarray(start, end)));
-    else this.#collect(bytes, start, end);
+    if (this.#isAloneUnflushed && this.#target.isFlushed!()) {
+      this.#isAloneUnflushed = false;
+      this.#pieces = 0;
+    }
+    const isAlone = this.#pieces++ === 0 && !this.#isBusy && !this.#isWaiting && end - start <= shortBytes;
+    if (isAlone) {
+      this.#write(Buffer.from(bytes.subarray(start, end)));
+      this.#isAloneUnflushed = this.#target.isFlushed?.() === false;
+      if (this.#isAloneUnflushed) return;
+    } else this.#collect(bytes, start, end);
     if (this.#isScheduled || this.#isWaiting) return;
     this.#isScheduled = true;
     setImmediate(this.#endTurn);
@@ -113,6 +124,7 @@ export class BatchWriter {
 
   readonly #endTurn = (): void => {
     this.#isScheduled = false;
+    this.#isAloneUnflushed = false;
     this.#isBusy = this.#pieces > 1;
     this.#pieces = 0;
     if (!this.#isWaiting) this.flush();
@@ -128,6 +140,7 @@ export class BatchWriter {
 
   #drained(): void {
     this.#isWaiting = false;
+    if (!this.#isScheduled) this.#pieces = 0;
     this.flush();
     if (!this.#isPaused) return;
     this.#isPaused = false;
