@@ -59,6 +59,11 @@ describe('migration', () => {
     assert.deepEqual(await versions(), initial);
     assert.match(await app('version', '-o', 'json'), /"buildDate": "\d{4}/);
     await app('auth', 'can-i', '*', '*');
+    // Pods trust the certificate of the port of the tenant and that of the address.
+    await app('create', 'namespace', 'new');
+    await app('wait', '--for=create', 'configmap/kube-root-ca.crt', '-n', 'new', '--timeout=240s');
+    const rootCa = await app('get', 'configmap/kube-root-ca.crt', '-n', 'new', '-o', 'jsonpath={.data.ca\\.crt}');
+    assert.equal(rootCa.match(/BEGIN CERTIFICATE/g)?.length, 2);
     await writes.more(100);
   });
 

@@ -63,8 +63,8 @@ class HttpTenantReplica implements TenantReplica {
       subresource: 'keys',
       signal,
     });
-    const { authority, frontProxyAuthority, serviceAccountKey, serviceAccountIssuer: issuer } = keys;
-    return { authority, frontProxyAuthority, serviceAccountKey, issuer };
+    const { authority, frontProxyAuthority, serviceAccountKey, serviceAccountIssuer: issuer, servingCa } = keys;
+    return { authority, frontProxyAuthority, serviceAccountKey, issuer, servingCa };
   }
 
   async *frames(signal: AbortSignal, { after }: FramesOptions = {}): AsyncGenerator<ReplicaFrame, void, void> {

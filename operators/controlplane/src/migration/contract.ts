@@ -70,6 +70,8 @@ export interface ReplicaKeys {
   readonly frontProxyAuthority: { readonly certificate: string; readonly key: string };
   readonly serviceAccountKey: string;
   readonly issuer: string;
+  /** CA of the address of the tenant, PEM. */
+  readonly servingCa?: string | undefined;
 }
 
 export interface DedicatedReplicaState {

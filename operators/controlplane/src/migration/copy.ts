@@ -127,7 +127,8 @@ export class Copy {
         const first = await queue.take();
         if (first === undefined) throw new Error('the stream of changes ended');
         await this.#permitted();
-        await this.#pausedUntil;
+        // Without a pause, nothing is awaited between this check and the mark: a comparison sees one or the other.
+        while (this.#pausedUntil) await this.#pausedUntil;
         this.#isBetweenFrames = false;
         const some = await grouped(first, queue);
         for (const frame of some) this.#aheadBytes -= bytesOf(frame);

@@ -48,6 +48,15 @@ export type NextPassMs = number | undefined;
 const idle: CopyProgress = { isRunning: false };
 const compareMsMax = 30 * 60_000;
 const progressEveryMs = 5_000;
+/** A failure is named in the record after this many times `pollMs`. A concurrent write is repeated before that. */
+const failureAfterPolls = 5;
+const failurePrefix = 'the last action failed, retrying: ';
+
+/** Removes the message about a failure that the action of this record has overcome. */
+function withoutFailure(next: MigrationRecord, { message: before }: MigrationRecord): MigrationRecord {
+  const { message, ...rest } = next;
+  return message === before && message?.startsWith(failurePrefix) ? rest : next;
+}
 
 const unknownState = (error: unknown): UnknownState => ({ phase: 'Unknown', message: asError(error).message });
 
@@ -56,13 +65,26 @@ export class MigrationDriver {
   #copy: { readonly id: string; readonly copy: Copy; readonly stop: AbortController } | undefined;
   #comparing: Promise<void> | undefined;
   #progressMs = -Infinity;
+  /** When the first of the consecutive failed passes failed. */
+  #failingSinceMs: number | undefined;
 
   constructor(options: DriverOptions) {
     this.#options = options;
   }
 
-  /** Takes one action. Rejects with `Conflict` after a concurrent change of the ControlPlane. */
+  /** Takes one action. Rejects with `Conflict` after a concurrent change of the ControlPlane. The record names a failure that persists. */
   async pass(signal: AbortSignal): Promise<NextPassMs> {
+    try {
+      const nextMs = await this.#pass(signal);
+      this.#failingSinceMs = undefined;
+      return nextMs;
+    } catch (error) {
+      if (!signal.aborted) await this.#reportFailure(asError(error), signal);
+      throw error;
+    }
+  }
+
+  async #pass(signal: AbortSignal): Promise<NextPassMs> {
     const { clock, timings, decide } = this.#options;
     const stop = new AbortController();
     const timer = clock.after(timings.passMsMax, () => stop.abort());
@@ -140,7 +162,7 @@ export class MigrationDriver {
     const { tenant, dedicated, clock, timings, log } = this.#options;
     const { plane, record } = observed;
     const nowMs = clock.now();
-    const write = (next: MigrationRecord) => this.#options.records.write(plane, next, signal);
+    const write = (next: MigrationRecord) => this.#options.records.write(plane, withoutFailure(next, record), signal);
     if (action.type !== 'Wait') log.debug('migration action', { action: action.type, id: record.id });
     switch (action.type) {
       case 'Wait':
@@ -255,6 +277,23 @@ export class MigrationDriver {
     }
     await this.#reportProgress(observed, { step: 'Verify', message: 'comparing both sides' }, passSignal);
     return timings.pollMs / 10;
+  }
+
+  /** Does not change the record of an attempt: its limit of time names the failure. */
+  async #reportFailure({ message }: Error, signal: AbortSignal): Promise<void> {
+    const { records, clock, timings } = this.#options;
+    const nowMs = clock.monotonicMs();
+    this.#failingSinceMs ??= nowMs;
+    if (nowMs - this.#failingSinceMs < failureAfterPolls * timings.pollMs) return;
+    this.#failingSinceMs = nowMs;
+    await this.#answer(signal, async (bounded) => {
+      const plane = await records.read(bounded);
+      if (!plane) return;
+      const { record } = plane;
+      const text = `${failurePrefix}${message}`;
+      if (record.message === text || (record.attemptStartedAt !== undefined && record.outcome === undefined)) return;
+      await records.write(plane, { ...record, message: text }, bounded);
+    }).catch(() => undefined);
   }
 
   /** Writes the step, the lag and the message: changes of the step at once, others rarely. */

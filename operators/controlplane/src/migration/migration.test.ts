@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CodedError } from '@hangar/core';
 import { find } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { Namespace, Secret } from '@hangar/client/kinds/core-v1';
@@ -91,6 +92,22 @@ test('the mode set back before the switch aborts, and deletes the copy', async (
   assert.equal(status!.migration!.outcome, 'Aborted');
   assert.equal(await find(client, HostedControlPlane, key), undefined);
   assert.ok(migrations.tenant.isWritable);
+});
+
+test('a Conflict that persists is named in the status, until the action succeeds', async () => {
+  await using the = await started();
+  const { client, migrations } = the;
+  migrations.deletionError = new CodedError('Conflict', 'the tenant receives data for another migration');
+  await want(client, 'Dedicated');
+  const failing = await until(client, ControlPlane, name, (one) =>
+    /receives data for another/.test(one?.status?.migration?.message ?? ''),
+  );
+  const { message, completedAt } = failing!.status!.migration!;
+  assert.equal(message, 'the last action failed, retrying: the tenant receives data for another migration');
+  assert.equal(completedAt, undefined);
+  migrations.deletionError = undefined;
+  const { status } = await untilMigrated(client, 'Dedicated');
+  assert.doesNotMatch(status!.migration!.message ?? '', /failed/);
 });
 
 test('a deletion waits until the migration is aborted', async () => {

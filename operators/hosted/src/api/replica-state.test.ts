@@ -22,6 +22,7 @@ test('a state is read as it was written, and other texts are malformed', () => {
     { id: 7 },
     { attempt: 1.5 },
     { issuer: {} },
+    { servingCa: 1 },
     { serviceCidrs: [] },
     { serviceCidrs: [1] },
   ];

@@ -22,6 +22,8 @@ export interface ReplicaState {
   readonly attempt: number;
   /** Issuer of service account tokens. Absent: the control plane was not made from a tenant. */
   readonly issuer?: string | undefined;
+  /** CA of the address of the tenant, PEM: pods of the tenant also trust it. */
+  readonly servingCa?: string | undefined;
   /** Networks of cluster IPs. */
   readonly serviceCidrs?: readonly string[] | undefined;
 }
@@ -41,6 +43,7 @@ export function replicaStateOf({ metadata }: Annotated): ReplicaState | 'malform
       phases.includes(state.phase!) &&
       Number.isSafeInteger(state.attempt) &&
       ['string', 'undefined'].includes(typeof state.issuer) &&
+      ['string', 'undefined'].includes(typeof state.servingCa) &&
       (state.serviceCidrs === undefined || isTexts(state.serviceCidrs));
     return isState ? (state as ReplicaState) : 'malformed';
   } catch {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { find } from '@hangar/client';
 import type { Client } from '@hangar/client';
 import { Deployment, StatefulSet } from '@hangar/client/kinds/apps-v1';
-import { Secret } from '@hangar/client/kinds/core-v1';
+import { ConfigMap, Secret } from '@hangar/client/kinds/core-v1';
 import { findCondition } from '@hangar/runtime';
 import { annotations, HostedControlPlane } from '../api/index.ts';
 import type { ReplicaState } from '../api/index.ts';
@@ -18,6 +18,7 @@ const state: ReplicaState = {
   phase: 'Preparing',
   attempt: 0,
   issuer: 'https://hangar.test/clusters/demo/control-plane',
+  servingCa: '-----BEGIN CERTIFICATE-----\nof the address\n-----END CERTIFICATE-----\n',
   serviceCidrs: ['10.0.0.0/24'],
 };
 const write = (client: Client, phase: ReplicaState['phase']) => {
@@ -66,6 +67,10 @@ test('a replica starts etcd, API servers and controllers in the order of its pha
   await write(client, 'Active');
   await untilReady(client);
   assert.equal(await replicasOf(client, 'controller-manager'), 1);
+  const manager = await client.get(Deployment, { namespace, name: 'demo-controller-manager' });
+  assert.match(manager.spec!.template.spec!.containers[0]!.args!.join(' '), /--root-ca-file=\S+\/root-ca\.crt( |$)/);
+  const bundle = await client.get(ConfigMap, { namespace, name: 'demo-ca-bundle' });
+  assert.equal(bundle.data!['root-ca.crt'], `${bundle.data!['ca.crt']}${state.servingCa}`);
   const insideWrites = platform.requests.filter((one) => one.startsWith('PATCH inside '));
   assert.equal(insideWrites.length, 1, `join objects and addons stay those of the tenant: ${insideWrites.join('\n')}`);
   assert.match(insideWrites[0]!, /clusterrolebindings/);

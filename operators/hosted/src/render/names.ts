@@ -63,6 +63,9 @@ export const certificateNames = ({ name }: Pick<Plane, 'name'>) =>
   }) as const;
 
 /** ConfigMap with the certificates of all authorities, without keys. */
+/** File in the bundle with the content of `kube-root-ca.crt`, if that has more than the CA. */
+export const rootCaFile = 'root-ca.crt';
+
 export const bundleName = ({ name }: Pick<Plane, 'name'>): string => `${name}-ca-bundle`;
 /** ConfigMap with the configuration of connections of the API server into the control plane. */
 export const egressName = ({ name }: Pick<Plane, 'name'>): string => `${name}-egress`;

@@ -54,6 +54,8 @@ export interface Plane {
   readonly etcdCapacity?: string | undefined;
   /** Issuer of the service account tokens of the tenant that the control plane was made from. Absent: it is not a replica. */
   readonly tenantIssuer?: string | undefined;
+  /** CA of the address of that tenant, PEM. */
+  readonly tenantServingCa?: string | undefined;
   /** Address for clients. Absent: not known yet. */
   readonly endpoint?: ControlPlaneEndpoint | undefined;
 }
@@ -88,7 +90,7 @@ export function planeOf(hostedControlPlane: HostedControlPlane, options: PlaneOp
   const { host, port } = controlPlaneEndpoint;
   const ofCluster = host && port ? { host, port } : undefined;
   const endpoint = ofCluster ?? spec.controlPlaneEndpoint;
-  const { issuer, serviceCidrs } = replicaSettings(hostedControlPlane);
+  const { issuer, servingCa, serviceCidrs } = replicaSettings(hostedControlPlane);
   const exposure = exposureOf(hostedControlPlane, endpoint ? 'service' : (options.exposure ?? 'service'));
   return {
     name,
@@ -110,12 +112,13 @@ export function planeOf(hostedControlPlane: HostedControlPlane, options: PlaneOp
       spec.deployment?.apiServer?.konnectivity !== undefined,
     grownEtcdVolumeSize: grownSizeOf(hostedControlPlane),
     ...(issuer === undefined ? {} : { tenantIssuer: issuer }),
+    ...(servingCa === undefined ? {} : { tenantServingCa: servingCa }),
     endpoint,
   };
 }
 
 /** Nothing is started with a state that cannot be read. */
-function replicaSettings(object: HostedControlPlane): Pick<ReplicaState, 'issuer' | 'serviceCidrs'> {
+function replicaSettings(object: HostedControlPlane): Pick<ReplicaState, 'issuer' | 'servingCa' | 'serviceCidrs'> {
   const state = replicaStateOf(object);
   return state === 'malformed' || state === undefined ? {} : state;
 }

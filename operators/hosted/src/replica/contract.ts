@@ -18,6 +18,8 @@ export interface ReplicaKeys {
   /** PEM. */
   readonly serviceAccountKey: string;
   readonly issuer: string;
+  /** CA of the address of the tenant, PEM. */
+  readonly servingCa?: string | undefined;
 }
 
 export interface RemoteApiServer {

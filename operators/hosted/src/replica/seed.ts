@@ -99,7 +99,8 @@ async function prepare(
     const message = `the tenant has the objects of Kubernetes 1.${tenant.minor}, and version ${object.spec.version} does not start with them: set a version of 1.${tenant.minor}, and change it after the migration`;
     throw new ReplicaError('Refused', message);
   }
-  await write(world, object, 'prepare', { id, phase: 'Preparing', attempt: 0, issuer: keys.issuer }, {}, signal);
+  const { issuer, servingCa } = keys;
+  await write(world, object, 'prepare', { id, phase: 'Preparing', attempt: 0, issuer, servingCa }, {}, signal);
   return 'again';
 }
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { seededRandom } from '@hangar/core';
 import { Scheduler } from '@hangar/core/simulation';
 import type { HistoryHold, Revision } from '../contract.ts';
-import { findGaps, HistoryWindow } from './history-window.ts';
+import { findGaps, heldHistoryBytesMax, HistoryWindow } from './history-window.ts';
 import type { HistoryPolicy } from './history-window.ts';
 
 function world(policy: HistoryPolicy) {
@@ -60,6 +60,25 @@ describe('the history window', () => {
     assert.ok(highest(tooOld, 1_800_000) <= 100 && highest(tooOld, 3_000_000) > 1_000);
   });
 
+  test('a hold does not exceed the bytes that are held', async () => {
+    const run = async (bytes: number) => {
+      const { scheduler, window, compactions } = world({ ageMs: 60_000, revisionsMax: 1_000_000 });
+      for (let revision = 1; revision <= 600; revision++) {
+        window.hold({ holder: 'demo', revision: 1 as Revision, ttlMs: 600_000 });
+        window.advanced(revision as Revision, { bytes });
+        await scheduler.advance(1_000);
+      }
+      window.stop();
+      return compactions.at(-1)?.revision ?? 0;
+    };
+    assert.equal(await run(heldHistoryBytesMax / 1_000), 0);
+    // The bytes of 200 seconds.
+    const compacted = await run(heldHistoryBytesMax / 200);
+    assert.ok(compacted > 350 && compacted <= 400, `${compacted}`);
+    // Young history is kept in any case.
+    assert.ok((await run(heldHistoryBytesMax)) <= 540);
+  });
+
   test('a hold does not exceed the number of revisions', () => {
     const { window, compactions } = world({ ageMs: 1_000_000, revisionsMax: 100 });
     window.hold({ holder: 'demo', revision: 1 as Revision, ttlMs: 1_000_000 });
@@ -70,7 +89,7 @@ describe('the history window', () => {
   test('skipped revisions do not count, so that history before them is kept', async () => {
     const { window, compactions } = world({ ageMs: 1_000_000, revisionsMax: 100 });
     for (let revision = 1; revision <= 50; revision++) window.advanced(revision as Revision);
-    window.advanced(1_000_000 as Revision, 999_949);
+    window.advanced(1_000_000 as Revision, { skipped: 999_949 });
     for (let revision = 1_000_001; revision <= 1_000_040; revision++) window.advanced(revision as Revision);
     assert.deepEqual(compactions, []);
     for (let revision = 1_000_041; revision <= 1_000_060; revision++) window.advanced(revision as Revision);

@@ -1,6 +1,6 @@
 /**
  * Decides how much history is kept: everything younger than `ageMs`, but never more than `revisionsMax`. A hold keeps older history for a
- * reader, up to `heldHistoryMsMax`. It checks after writes only: an idle store sets no timer.
+ * reader, up to `heldHistoryMsMax` and `heldHistoryBytesMax`. It checks after writes only: an idle store sets no timer.
  */
 
 import type { Clock, Timer } from '@hangar/core';
@@ -16,6 +16,8 @@ export const defaultHistory: HistoryPolicy = { ageMs: 5 * 60_000, revisionsMax: 
 
 /** History that is older is not held. */
 export const heldHistoryMsMax = 30 * 60_000;
+/** A hold has no effect on history before the last writes of this size: a tenant must not fill the disk while a reader is slow. */
+export const heldHistoryBytesMax = 1024 ** 3;
 const holdersMax = 64;
 
 const looksPerWindow = 10;
@@ -61,8 +63,10 @@ export function findGaps(
 
 export class HistoryWindow {
   readonly #options: HistoryWindowOptions;
-  /** Revisions with the time at which they were current; oldest first. */
-  readonly #samples: { atMs: number; revision: Revision }[] = [];
+  /** Revisions with the time at which they were current, and the bytes that were written until then; oldest first. */
+  readonly #samples: { atMs: number; revision: Revision; bytes: number }[] = [];
+  /** Written by this process. */
+  #bytes = 0;
   readonly #holds = new Map<string, { readonly revision: Revision; readonly endMs: number }>();
   #newest = 0 as Revision;
   #compacted = 0 as Revision;
@@ -75,9 +79,10 @@ export class HistoryWindow {
     this.#gaps = options.gaps ?? [];
   }
 
-  /** Called after every commit, with the number of revisions skipped before this one. */
-  advanced(revision: Revision, skipped = 0): void {
+  /** Called after every commit, with the number of revisions skipped before this one, and the size of its keys and values. */
+  advanced(revision: Revision, { skipped = 0, bytes = 0 } = {}): void {
     this.#newest = revision;
+    this.#bytes += bytes;
     if (skipped > 0) this.#gaps = [...this.#gaps, { end: revision, length: skipped }];
     if (!this.#timer) this.#lookLater();
     const skippedInAll = this.#gaps.reduce((sum, { length }) => sum + length, 0);
@@ -104,12 +109,14 @@ export class HistoryWindow {
     const { clock, policy } = this.#options;
     const nowMs = clock.monotonicMs();
     this.#timer = undefined;
-    if (this.#samples.at(-1)?.revision !== this.#newest) this.#samples.push({ atMs: nowMs, revision: this.#newest });
+    if (this.#samples.at(-1)?.revision !== this.#newest)
+      this.#samples.push({ atMs: nowMs, revision: this.#newest, bytes: this.#bytes });
     const held = this.#heldRevision(nowMs);
     const heldMs = Math.max(policy.ageMs, heldHistoryMsMax);
     let old: Revision | undefined;
     for (let [first] = this.#samples; first; [first] = this.#samples) {
-      if (nowMs - first.atMs < (first.revision <= held ? policy.ageMs : heldMs)) break;
+      const isHeld = first.revision > held && this.#bytes - first.bytes <= heldHistoryBytesMax;
+      if (nowMs - first.atMs < (isHeld ? heldMs : policy.ageMs)) break;
       old = this.#samples.shift()!.revision;
     }
     if (old !== undefined && old > this.#compacted) this.#compact(old);

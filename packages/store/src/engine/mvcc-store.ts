@@ -304,10 +304,12 @@ export class MvccStore implements Store {
     const isLarge = command.type === 'transaction' && changes.length > this.#steps.batch;
     const keys: string[] = [];
     const entries: (Entry | undefined)[] = [];
+    let bytes = 0;
     for (const change of changes) {
       const entry = change.write < 0 ? undefined : writtenEntry(revision, change, writes);
       keys.push(change.key);
       entries.push(entry);
+      bytes += change.key.length + (entry?.value.length ?? 0);
       if (entry || !isLarge) this.#recent.changed(change.key, entry, revision);
     }
     if (isLarge) this.#forgetDeleted(writes, revision);
@@ -317,7 +319,7 @@ export class MvccStore implements Store {
       keys,
       event: (index, previous) => this.#event(changes[index]!, entries[index], previous),
     });
-    this.#window.advanced(revision, this.#unused === undefined ? 0 : revision - this.#unused);
+    this.#window.advanced(revision, { skipped: this.#unused === undefined ? 0 : revision - this.#unused, bytes });
     this.#unused = (revision + changes.length) as Revision;
   }
 

@@ -21,12 +21,14 @@ export interface ReplicaDigestOptions {
 
 /** Bytes that are hashed in one slice: about a millisecond. */
 const sliceBytes = 512 * 1024;
-/** Entries that are read in one slice: less than 50 ms, even if all of them have the largest size. */
+/** Small entries of several pages are hashed in one slice: a pause takes a millisecond, and requests wait during the switch of a migration. */
+const sliceMs = 4;
+/** Entries that are read at once: less than 50 ms, even if all of them have the largest size. */
 const pageLength = 20;
 
 /**
  * Returns the SHA-256 of the entries in key order: key below the prefix, value, createRevision, modRevision and version; not leases, whose
- * ids differ. Yields to the event loop after each page and between large entries. Rejects with `Compacted` when the history window moves past the revision.
+ * ids differ. Yields to the event loop after each slice. Rejects with `Compacted` when the history window moves past the revision.
  */
 export async function replicaDigest(store: Store, options: ReplicaDigestOptions): Promise<ReplicaDigest> {
   const { prefix, at, omits, signal, clock = systemClock } = options;
@@ -34,9 +36,13 @@ export async function replicaDigest(store: Store, options: ReplicaDigestOptions)
   let entries = 0;
   let read = 0 as Revision;
   const pages = pagesIn(store, prefixRange(prefix), { atRevision: at, pageBytes: sliceBytes, pageLength });
+  let [bytes, sinceMs] = [0, clock.monotonicMs()];
+  const pause = async (): Promise<void> => {
+    await giveWay(clock);
+    [bytes, sinceMs] = [0, clock.monotonicMs()];
+  };
   for await (const page of pages) {
     read = page.revision;
-    let bytes = 0;
     for (const { key: fullKey, value, createRevision, modRevision, version } of page.entries) {
       const key = fullKey.slice(prefix.length);
       if (omits?.(key)) continue;
@@ -44,11 +50,9 @@ export async function replicaDigest(store: Store, options: ReplicaDigestOptions)
       const fields = new ByteWriter().string(key).uint(createRevision).uint(modRevision).uint(version);
       hash.update(fields.uint(value.length).finish()).update(value);
       bytes += value.length;
-      if (bytes < sliceBytes) continue;
-      bytes = 0;
-      await giveWay(clock);
+      if (bytes >= sliceBytes) await pause();
     }
-    await giveWay(clock);
+    if (clock.monotonicMs() - sinceMs >= sliceMs) await pause();
     signal?.throwIfAborted();
   }
   return { revision: read, entries, digest: hash.digest('hex') };

@@ -15,6 +15,8 @@ export interface TestMigrations {
   readonly dedicated: DedicatedModel;
   /** Whether the dedicated side refuses to be seeded. */
   isRefused: boolean;
+  /** Thrown by the deletion of the old data of the tenant. */
+  deletionError: Error | undefined;
 }
 
 /** For one control plane. */
@@ -29,9 +31,17 @@ export function testMigrations(): TestMigrations {
     tenant,
     dedicated,
     isRefused: false,
+    deletionError: undefined,
     platform: {
       timings: { ...defaultTimings, settleMs: 50, pollMs: 20 },
-      tenant: () => tenantSide(link, tenant, systemClock),
+      tenant: () => {
+        const all = tenantSide(link, tenant, systemClock);
+        const deleteData: typeof all.deleteData = async (id, signal) => {
+          if (test.deletionError) throw test.deletionError;
+          await all.deleteData(id, signal);
+        };
+        return { ...all, deleteData };
+      },
       dedicated: () => ({
         ...side.replica,
         async seed(options, signal) {

@@ -4,7 +4,7 @@
  */
 
 import { ConfigMap } from '@hangar/client/kinds/core-v1';
-import { bundleName, rendered } from '../../render/index.ts';
+import { bundleName, rendered, rootCaFile } from '../../render/index.ts';
 import { clusterNameLabel } from '../../api/index.ts';
 import { signerNames } from '../../pki/signer.ts';
 import { applyAll } from '../apply.ts';
@@ -23,5 +23,8 @@ export async function caBundle(pass: Pass): Promise<Verdict | undefined> {
     ownerReferences: [owner],
   };
   const data = Object.fromEntries(signerNames.map((of) => [bundleKeys[of], authorities![of].trusted]));
-  return applyAll(pass, [rendered(ConfigMap, { metadata, data })]);
+  const { tenantServingCa } = plane;
+  // Pods connect to the port of the tenant, with a certificate of the CA, or to the address of the server.
+  const rootCa = tenantServingCa === undefined ? {} : { [rootCaFile]: `${authorities!.ca.trusted}${tenantServingCa}` };
+  return applyAll(pass, [rendered(ConfigMap, { metadata, data: { ...data, ...rootCa } })]);
 }

@@ -13,6 +13,7 @@ import {
   certificateNames,
   componentKubeconfigsName,
   workloadName,
+  rootCaFile,
 } from '../names.ts';
 import type { Plane } from '../plane.ts';
 import { folders, ports } from './defaults.ts';
@@ -86,7 +87,7 @@ export const reservedControllerManagerArguments = (plane: Plane): Record<string,
   'requestheader-client-ca-file': `${folders.pki}/front-proxy-ca.crt`,
   'cluster-signing-cert-file': `${folders.pki}/signing-ca.crt`,
   'cluster-signing-key-file': `${folders.pki}/signing-ca.key`,
-  'root-ca-file': `${folders.pki}/ca.crt`,
+  'root-ca-file': `${folders.pki}/${plane.tenantServingCa === undefined ? 'ca.crt' : rootCaFile}`,
   'service-account-private-key-file': `${folders.pki}/sa.key`,
   'service-cluster-ip-range': plane.network.serviceCidrs.join(','),
   'cluster-cidr': plane.network.podCidrs.join(','),
@@ -107,7 +108,14 @@ export function controllerManager(plane: Plane, files: string): Rendered[] {
   };
   const { ca, serviceAccount } = authorityNames(plane);
   const pki = filesVolume('pki', [
-    { configMap: bundleName(plane), items: { 'ca.crt': 'ca.crt', 'front-proxy-ca.crt': 'front-proxy-ca.crt' } },
+    {
+      configMap: bundleName(plane),
+      items: {
+        'ca.crt': 'ca.crt',
+        'front-proxy-ca.crt': 'front-proxy-ca.crt',
+        ...(plane.tenantServingCa === undefined ? {} : { [rootCaFile]: rootCaFile }),
+      },
+    },
     { secret: ca, items: { 'tls.crt': 'signing-ca.crt', 'tls.key': 'signing-ca.key' } },
     { secret: serviceAccount, items: { 'tls.key': 'sa.key' } },
     { secret: certificateNames(plane).controllerManager, items: { 'tls.crt': 'client.crt', 'tls.key': 'client.key' } },

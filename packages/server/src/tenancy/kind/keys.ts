@@ -35,6 +35,7 @@ export const keysOperation =
         serviceAccountKey,
         serviceAccountPublicKey: publicKey,
         serviceAccountIssuer: world.url(path),
+        servingCa: world.servingCa(),
       },
     } as unknown as KubeObject;
     return objectAnswer(call, want, answer, 201);

@@ -90,7 +90,7 @@ export class ReplicaSource {
       leave();
       if (hasCode(error, 'Compacted')) {
         const bound =
-          'A replica can be behind by 30 minutes and by one million revisions: start it again from a snapshot';
+          'A replica can be behind by 30 minutes, one million revisions and 1 GiB: start it again from a snapshot';
         throw expired(`the changes after revision ${after ?? 0} are no longer stored. ${bound}`);
       }
       throw error;
