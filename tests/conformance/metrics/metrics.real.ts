@@ -32,6 +32,7 @@ const agreed = [
   'apiserver_cel_compilation_duration_seconds',
   'apiserver_cel_evaluation_duration_seconds',
   'apiserver_requested_deprecated_apis',
+  'apiserver_tls_handshake_errors_total',
   'apiserver_audit_event_total',
   'apiserver_watch_events_total',
   'apiserver_watch_events_sizes',

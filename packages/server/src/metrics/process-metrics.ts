@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { handshakeErrorCount } from '../http/plain-http.ts';
 
 type IntervalHistogram = ReturnType<typeof monitorEventLoopDelay>;
 
@@ -26,6 +27,7 @@ export function processMetrics(): string {
       '99th percentile of the event loop lag since the last scrape in seconds.',
       lagSeconds(delay),
     ),
+    counter('apiserver_tls_handshake_errors_total', 'Number of failed TLS handshakes.', handshakeErrorCount()),
     ...openFiles(),
   ];
   delay.reset();
