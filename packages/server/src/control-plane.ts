@@ -9,6 +9,7 @@ import type { Store } from '@hangar/store';
 import type { Admission } from './admission/admission.ts';
 import type { Policy } from './auth/authorization/rbac/policy.ts';
 import type { Definitions } from './definitions/follower.ts';
+import type { ControlPlaneMetrics } from './metrics/control-plane-metrics.ts';
 import type { NodeAccess } from './nodes/node-access.ts';
 import type { Collections } from './objects/collections.ts';
 import type { Expiry } from './objects/expiry.ts';
@@ -36,6 +37,7 @@ export interface ControlPlane {
   readonly services: ServiceResolver;
   /** Connections to kubelets, pods and services of this control plane. */
   readonly nodes: NodeAccess;
+  readonly metrics: ControlPlaneMetrics;
 }
 
 /** Returns the key prefix of a resource, or of one namespace of it. Ends in a slash, so that no other key matches. */

@@ -12,6 +12,7 @@ import { Policy } from './auth/authorization/rbac/policy.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import type { BootstrapOptions } from './bootstrap/objects.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { ControlPlaneMetrics } from './metrics/control-plane-metrics.ts';
 import { NodeAccess } from './nodes/node-access.ts';
 import type { NodeOptions } from './nodes/node-access.ts';
 import { CacheBudget, defaultCacheBytesMax } from './objects/cache-budget.ts';
@@ -38,6 +39,8 @@ export interface ControlPlaneOptions {
   readonly outbound?: Outbound;
   /** Absent: the server does not connect to nodes of this control plane. */
   readonly nodes?: NodeOptions;
+  /** Metrics that outlive this control plane. Absent: they start at zero with it. */
+  readonly metrics?: ControlPlaneMetrics;
 }
 
 const require = createRequire(import.meta.url);
@@ -66,6 +69,7 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Op
     collections: new Collections(store, options.cacheBudget ?? new CacheBudget(defaultCacheBytesMax), clock),
     outbound,
     nodes: new NodeAccess({ ...options.nodes, plane: name, outbound, clock }),
+    metrics: options.metrics ?? new ControlPlaneMetrics(clock),
     services: undefined as never,
     policy: undefined as never,
   };
@@ -73,7 +77,7 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Op
   plane.policy = new Policy(plane);
   const aggregator = new RoleAggregator(plane);
   const chosen = chosenPlugins(options.admission ?? {});
-  plane.admission = new Admission(() => plugins().admissionPlugins(plane, chosen));
+  plane.admission = new Admission(() => plugins().admissionPlugins(plane, chosen), plane);
   if (options.bootstrap) await bootstrap(plane, options.bootstrap);
   const definitions = new DefinitionFollower(plane);
   plane.definitions = definitions;

@@ -6,7 +6,7 @@
 import { internalError, StatusError } from '@hangar/api';
 import { asError, isTraced, traced } from '@hangar/core';
 import type { TraceAttributes } from '@hangar/core';
-import type { Auditor, AuditRecord } from './audit/auditor.ts';
+import type { AuditRecord } from './audit/auditor.ts';
 import type { AnonymousAccess } from './auth/anonymous.ts';
 import type { Authenticator } from './auth/authenticate.ts';
 import type { Authorizer } from './auth/authorize.ts';
@@ -27,13 +27,14 @@ import type { DocumentsOptions } from './documents/documents.ts';
 import type { Fairness, Turn } from './fairness/fairness.ts';
 import { closingWith, endingBy, isStreaming } from './http/message.ts';
 import type { Answer, ServerRequest, Streaming } from './http/message.ts';
-import { connections, RequestMetrics } from './metrics/request-metrics.ts';
+import { connections } from './metrics/request-labels.ts';
+import type { FinishedRequest, RequestMetrics } from './metrics/request-metrics.ts';
 import { errorAnswer } from './objects/answers.ts';
 import { PageNotFound, pageNotFoundAnswer } from './objects/page-not-found.ts';
 import { forPeople } from './objects/pretty.ts';
 import { statusOfStoreError } from './objects/store-errors.ts';
 import { requestInfo } from './request/info.ts';
-import type { RequestInfo } from './request/info.ts';
+import type { RequestInfo, ResourceRequest } from './request/info.ts';
 import { Query, splitTarget } from './request/query.ts';
 import { selectedRequest } from './request/selectors.ts';
 import type { Resource } from './resources/resource.ts';
@@ -54,8 +55,6 @@ export interface ApiServerOptions extends DocumentsOptions {
   readonly anonymous?: AnonymousAccess;
   /** Absent: unauthenticated clients get 401 or anonymous access. */
   readonly strangerRefusal?: StrangerRefusal;
-  /** Absent: nothing is audited. */
-  readonly auditor?: Auditor;
   /** Throws for requests that are currently not served for any user; called after authentication. */
   readonly admits?: (info: RequestInfo, request: ServerRequest, user: User) => void;
   /**
@@ -70,8 +69,6 @@ export interface ApiServerOptions extends DocumentsOptions {
   readonly follow?: FollowUser;
   /** Queues requests, after authentication. Absent: no queueing. */
   readonly fairness?: Fairness;
-  /** Counters that outlive this server. Absent: they start at zero with it. */
-  readonly requestMetrics?: RequestMetrics;
   /** Called for every internal error. */
   readonly onError: (error: Error) => void;
 }
@@ -79,7 +76,7 @@ export interface ApiServerOptions extends DocumentsOptions {
 export type FollowUser = (user: User, end: () => void) => (() => void) | undefined;
 
 /** Facts about a request, for audit and metrics. */
-interface About {
+interface About extends FinishedRequest {
   /** The authenticated user. */
   user: User | undefined;
   /** The same, as the authenticator returned it. */
@@ -90,6 +87,14 @@ interface About {
   resource: Resource | undefined;
   audit: AuditRecord | undefined;
   turn: Turn | undefined;
+  query: string;
+  contentType: string | undefined;
+  status: number;
+  bytes: number | undefined;
+  isAggregatedDiscovery: boolean;
+  excludedMs: number;
+  /** Monotonic time at which authorization starts. */
+  authorizesMs: number;
   readonly warnings: string[];
 }
 
@@ -119,11 +124,17 @@ export class ApiServer {
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
-    const { clock, random } = options.plane;
+    const { clock, random, metrics } = options.plane;
     this.#guard = new Guard({ ...options, clock, random });
-    this.#entrance = new Entrance(this.#guard, options.anonymous, options.strangerRefusal);
-    this.#metrics = options.requestMetrics ?? new RequestMetrics(clock);
-    this.#documents = new Documents(options, this.#metrics);
+    this.#entrance = new Entrance({
+      guard: this.#guard,
+      isLetIn: options.anonymous,
+      refusal: options.strangerRefusal,
+      clock,
+      metrics: metrics.access,
+    });
+    this.#metrics = metrics.requests;
+    this.#documents = new Documents(options);
   }
 
   /** Authentication and authorization, for components that act on behalf of users. */
@@ -145,20 +156,24 @@ export class ApiServer {
       resource: undefined,
       audit: undefined,
       turn: undefined,
+      query: '',
+      contentType: undefined,
+      status: 0,
+      bytes: undefined,
+      isAggregatedDiscovery: false,
+      startedMs: this.#metrics.began(request.method),
+      excludedMs: 0,
+      authorizesMs: 0,
       warnings: [],
     };
-    const ended = this.#metrics.begin(request.method);
     const made = this.#followed(await this.#answer(request, about), about.identified);
     const answered = about.turn ? about.turn.left(made, about.resource) : made;
-    ended(about.info, about.resource, answered.status);
+    this.#metrics.ended(request.method);
     const answer = this.#options.auditor ? this.#audited(request, about, answered) : answered;
-    if (!isStreaming(answer.body) || !about.info?.isResource || !about.resource) return answer;
-    // Other streams are finite: for example, a backup download.
-    if (about.info.verb === 'watch') return this.#countWatch(answer, answer.body, about.resource);
-    const { subresource } = about.info;
-    return connections.has(subresource)
-      ? { ...answer, body: closingWith(answer.body, this.#metrics.longRunningBegan(about.resource, subresource)) }
-      : answer;
+    const isLong = finish(about, request, answer);
+    if (isLong) return this.#countLongRunning(about, answer);
+    this.#metrics.record(about);
+    return answer;
   }
 
   #followed(answer: Answer, user: User | undefined): Answer {
@@ -186,12 +201,23 @@ export class ApiServer {
     }
   }
 
-  #countWatch(answer: Answer, body: Streaming, resource: Resource): Answer {
+  /** Counts the watch or connection when it ends, as kube-apiserver does. */
+  #countLongRunning(about: About, answer: Answer): Answer {
+    const [info, resource] = [about.info as ResourceRequest, about.resource!];
+    const body = answer.body as Streaming;
+    const began = (): (() => void) => {
+      const ended = this.#metrics.longRunningBegan(info, resource, about);
+      return () => {
+        ended();
+        this.#metrics.record(about);
+      };
+    };
+    if (info.verb !== 'watch') return { ...answer, body: closingWith(body, began()) };
     return {
       ...answer,
       body: {
         start: (sink) => {
-          sink.onClose(this.#metrics.longRunningBegan(resource, ''));
+          sink.onClose(began());
           if (this.#options.fairness) sink.onClose(this.#options.fairness.watchBegan(resource));
           body.start(sink);
         },
@@ -213,19 +239,39 @@ export class ApiServer {
     return scope && user !== anonymous ? scope(user) : user;
   }
 
+  /** Waits in the fair queue. Rejects if the request is refused there. */
+  async #waited(about: About, waiting: Promise<void>): Promise<void> {
+    const { clock, catalogue } = this.#options.plane;
+    const beforeMs = clock.monotonicMs();
+    try {
+      await waiting;
+    } catch (error) {
+      const { info, query } = about;
+      // Known only after authorization otherwise.
+      if (info?.isResource) about.resource = catalogue.find(info);
+      this.#metrics.terminated({ info, resource: about.resource, query, status: 429 });
+      throw error;
+    } finally {
+      about.excludedMs += clock.monotonicMs() - beforeMs;
+      about.authorizesMs = 0;
+    }
+  }
+
   async #handle(given: ServerRequest, about: About): Promise<Answer> {
     let request = given;
     const { fairness } = this.#options;
     fairness?.arrives();
     const { path, query } = splitTarget(request.target);
+    about.query = query;
     const parameters = new Query(query);
     const read = infoOf(request.method, path, query !== '' && (parameters.flag('watch') ?? false));
     about.info = read.info;
-    const authenticating = traced('authenticate', () => this.#entrance.authenticate(given, path));
+    const authenticating = traced('authenticate', () => this.#entrance.authenticate(given, path, about.startedMs));
     const identified = isPromise(authenticating) ? await authenticating : authenticating;
     const authenticated = this.#scoped(identified);
     about.user = authenticated;
     about.identified = identified;
+    about.authorizesMs = this.#entrance.authenticatedMs;
     fairness?.runs();
     if (!read.info) throw read.error;
     const { info } = read;
@@ -238,6 +284,7 @@ export class ApiServer {
     const wanted = wantedUser(request);
     if (wanted) {
       if (this.#options.scope) refuseParent(wanted);
+      about.authorizesMs = 0;
       about.impersonated = await impersonate({ guard: this.#guard, requestor: authenticated, wanted, info: selected });
       fairness?.runs();
     }
@@ -245,9 +292,9 @@ export class ApiServer {
     if (about.impersonated) about.audit?.impersonated(user);
     if (fairness) {
       about.turn = fairness.enter({ user, info, request });
-      if (about.turn.waiting) await about.turn.waiting;
+      if (about.turn.waiting) await this.#waited(about, about.turn.waiting);
     }
-    const authorizing = traced('authorize', () => this.#entrance.authorize(user, selected, about.audit));
+    const authorizing = traced('authorize', () => this.#entrance.authorize(user, selected, about));
     const visibility = isPromise(authorizing) ? await authorizing : authorizing;
     if (isPromise(authorizing)) fairness?.runs();
     const remote = this.#options.aggregator?.find(path);
@@ -260,7 +307,17 @@ export class ApiServer {
     const { plane = this.#options.plane } = resource;
     about.resource = resource;
     const { warnings } = about;
-    const call: Call = { plane, request, info, query: parameters, resource, user, guard: this.#guard, warnings };
+    const call: Call = {
+      plane,
+      request,
+      info,
+      query: parameters,
+      resource,
+      user,
+      guard: this.#guard,
+      latency: about,
+      warnings,
+    };
     if (visibility) {
       Object.assign(call, { visibility });
       await insistOnVisible(call, visibility);
@@ -269,4 +326,27 @@ export class ApiServer {
     if (resource.deprecationWarning !== undefined) warnings.push(resource.deprecationWarning);
     return dispatch(call);
   }
+}
+
+const isLongRunning = ({ verb, subresource }: ResourceRequest): boolean =>
+  verb === 'watch' || connections.has(subresource);
+
+const aggregatedDiscovery = 'as=APIGroupDiscoveryList';
+
+/** Notes the response. Reports whether it is a watch or a connection; other streams are finite: for example, a backup download. */
+function finish(about: About, request: ServerRequest, { status, headers, body }: Answer): boolean {
+  const { info, resource } = about;
+  about.status = status;
+  about.bytes = bytesOf(body);
+  if (info?.isResource) {
+    if (info.verb === 'patch') about.contentType = request.header('content-type');
+    return about.bytes === undefined && resource !== undefined && isLongRunning(info);
+  }
+  about.isAggregatedDiscovery = String(headers['content-type']).includes(aggregatedDiscovery);
+  return false;
+}
+
+function bytesOf(body: Answer['body']): number | undefined {
+  if (body instanceof Uint8Array) return body.length;
+  return isStreaming(body) ? undefined : body.reduce((sum, piece) => sum + piece.length, 0);
 }

@@ -24,6 +24,6 @@ export function addProcessMetrics(registry: MetricsRegistry, clock: Pick<Clock, 
 /** A counter with an external value. */
 class TotalCounter extends Counter {
   set(value: number): void {
-    this.series('').value = value;
+    this.with('').value = value;
   }
 }

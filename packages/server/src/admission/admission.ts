@@ -6,11 +6,13 @@
 import { managedFieldsProblem } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import { isTraced, traced } from '@hangar/core';
+import type { HistogramSeries } from '@hangar/core';
 import type { ControlPlane } from '../control-plane.ts';
 import type { AnnotationLevel } from '../audit/annotations.ts';
 import type { Guard } from '../auth/guard.ts';
 import type { User } from '../auth/user.ts';
 import type { Visibility } from '../auth/visibility.ts';
+import type { StepType } from '../metrics/admission-metrics.ts';
 import type { Verb } from '../request/info.ts';
 import type { Resource } from '../resources/resource.ts';
 
@@ -38,6 +40,8 @@ export interface AdmissionRequest {
   readonly options: JsonObject | undefined;
   /** Deadline of the request, in terms of the clock's `monotonicMs`. */
   readonly deadlineMs: number;
+  /** Excludes time from the latency that service level objectives count. Absent: the latency is not measured. */
+  excluded?(ms: number): void;
   warn(text: string): void;
   /** Adds an annotation to the audit event, at this audit level and above; absent: at all levels. The first value of a key is kept. */
   annotate(key: string, value: string, level?: AnnotationLevel): void;
@@ -71,21 +75,36 @@ export interface AdmissionPlugin {
   close?(): void;
 }
 
-interface Asked {
-  readonly mutating: readonly AdmissionPlugin[];
-  readonly validating: readonly AdmissionPlugin[];
+/** A plugin with the histograms of its duration, by operation and by type; created on demand. */
+interface MeasuredPlugin {
+  readonly plugin: AdmissionPlugin;
+  readonly durations: Map<AdmissionRequest['operation'], HistogramSeries>;
 }
+
+interface Asked {
+  readonly mutating: readonly MeasuredPlugin[];
+  readonly validating: readonly MeasuredPlugin[];
+}
+
+/** Names of plugins whose time service level objectives exclude. */
+const webhookPlugins = new Set(['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook']);
 
 export class Admission {
   readonly #make: () => readonly AdmissionPlugin[];
+  readonly #plane: Pick<ControlPlane, 'clock' | 'metrics'>;
   #plugins: readonly AdmissionPlugin[] | undefined;
+  readonly #steps: Readonly<Record<StepType, Map<AdmissionRequest['operation'], HistogramSeries>>> = {
+    admit: new Map(),
+    validate: new Map(),
+  };
   /** Plugins by resource. Most plugins handle only pods, and most writes are not to pods. */
   #asked = new WeakMap<Resource, Asked>();
   readonly #added: AdmissionPlugin[] = [];
 
   /** `make` creates the plugins on the first write. */
-  constructor(make: () => readonly AdmissionPlugin[]) {
+  constructor(make: () => readonly AdmissionPlugin[], plane: Pick<ControlPlane, 'clock' | 'metrics'>) {
     this.#make = make;
+    this.#plane = plane;
   }
 
   /** Adds a plugin that runs after the others. */
@@ -98,16 +117,10 @@ export class Admission {
     const { mutating } = this.#askedAbout(request.resource);
     const managedFields = request.object?.metadata.managedFields;
     const rounds = new MutationRounds();
-    for (const plugin of mutating) {
-      const pending = mutation(plugin, request, rounds);
-      if (pending) await pending;
-    }
+    await this.#step('admit', request, mutating, (plugin) => mutation(plugin, request, rounds));
     if (rounds.needsSecond) {
       rounds.isSecond = true;
-      for (const plugin of mutating) {
-        const pending = mutation(plugin, request, rounds);
-        if (pending) await pending;
-      }
+      await this.#step('admit', request, mutating, (plugin) => mutation(plugin, request, rounds));
     }
     if (request.object && request.object.metadata.managedFields !== managedFields) {
       insistOnManagedFields(request, request.object, managedFields);
@@ -115,10 +128,44 @@ export class Admission {
   }
 
   async validate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#askedAbout(request.resource).validating) {
-      const pending = validation(plugin, request);
-      if (pending) await pending;
+    const { validating } = this.#askedAbout(request.resource);
+    await this.#step('validate', request, validating, (plugin) => validation(plugin, request));
+  }
+
+  /** Runs the plugins in order and measures them. */
+  async #step(
+    type: StepType,
+    request: AdmissionRequest,
+    plugins: readonly MeasuredPlugin[],
+    run: (plugin: AdmissionPlugin) => void | Promise<void>,
+  ): Promise<void> {
+    const { clock, metrics } = this.#plane;
+    const { operation } = request;
+    const startMs = clock.monotonicMs();
+    let beforeMs = startMs;
+    for (const { plugin, durations } of plugins) {
+      try {
+        const pending = run(plugin);
+        if (pending) await pending;
+      } catch (error) {
+        const afterMs = clock.monotonicMs();
+        metrics.admission.plugin(plugin.name, type, operation, true).observe((afterMs - beforeMs) / 1_000);
+        metrics.admission.step(type, operation, true).observe((afterMs - startMs) / 1_000);
+        if (webhookPlugins.has(plugin.name)) request.excluded?.(afterMs - beforeMs);
+        throw error;
+      }
+      const afterMs = clock.monotonicMs();
+      let duration = durations.get(operation);
+      if (!duration)
+        durations.set(operation, (duration = metrics.admission.plugin(plugin.name, type, operation, false)));
+      duration.observe((afterMs - beforeMs) / 1_000);
+      if (webhookPlugins.has(plugin.name)) request.excluded?.(afterMs - beforeMs);
+      beforeMs = afterMs;
     }
+    const steps = this.#steps[type];
+    let step = steps.get(operation);
+    if (!step) steps.set(operation, (step = metrics.admission.step(type, operation, false)));
+    step.observe((beforeMs - startMs) / 1_000);
   }
 
   #askedAbout(resource: Resource): Asked {
@@ -128,8 +175,8 @@ export class Admission {
       this.#plugins ??= this.#make();
       const plugins = [...this.#plugins, ...this.#added].filter(({ resources }) => resources?.has(name) ?? true);
       asked = {
-        mutating: plugins.filter((plugin) => plugin.mutate),
-        validating: plugins.filter((plugin) => plugin.validate),
+        mutating: plugins.filter((plugin) => plugin.mutate).map(measured),
+        validating: plugins.filter((plugin) => plugin.validate).map(measured),
       };
       this.#asked.set(resource, asked);
     }
@@ -140,6 +187,8 @@ export class Admission {
     for (const plugin of [...(this.#plugins ?? []), ...this.#added]) plugin.close?.();
   }
 }
+
+const measured = (plugin: AdmissionPlugin): MeasuredPlugin => ({ plugin, durations: new Map() });
 
 /** Records a span for each plugin when requests are traced. */
 const mutation = (plugin: AdmissionPlugin, request: AdmissionRequest, rounds: MutationRounds): void | Promise<void> =>

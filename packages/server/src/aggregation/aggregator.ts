@@ -3,6 +3,7 @@
  * documents are built from results collected in the background, so a server that hangs or is down affects only its own requests.
  */
 
+import { Counter, labelText } from '@hangar/core';
 import type { Timer } from '@hangar/core';
 import type { ControlPlane } from '../control-plane.ts';
 import type { User } from '../auth/user.ts';
@@ -26,6 +27,7 @@ import type { RemoteOpenApi } from './merged-open-api.ts';
 import type { OpenApiV3Document } from './remote-documents.ts';
 
 const lookDelayMs = 100;
+const unavailableSeriesMax = 200;
 
 export interface AggregatorOptions {
   readonly plane: ControlPlane;
@@ -45,6 +47,13 @@ export class Aggregator {
   readonly #slices: Followed<SlicePart>;
   /** Keyed by the name of the APIService. */
   readonly #remotes = new Map<string, RemoteApi>();
+  /** Kept with the aggregator: a rise shows a server that became unavailable. */
+  readonly #unavailable = new Counter(
+    'aggregator_unavailable_apiservice_total',
+    'Counter of APIServices which are marked as unavailable broken down by APIService name and reason.',
+    'counter',
+    unavailableSeriesMax,
+  );
   #look: Timer | undefined;
   #generation = 0;
   #isClosed = false;
@@ -90,13 +99,13 @@ export class Aggregator {
     return this.#generation;
   }
 
-  /** Returns metrics in the Prometheus text format. */
+  /** Returns metrics in the Prometheus text format. APIServices that this server serves itself are available. */
   metrics(): string {
-    const lines = [...this.#remotes.values()].map(
-      ({ service: { name }, isAvailable }) =>
-        `aggregator_unavailable_apiservice{name=${JSON.stringify(name)}} ${isAvailable ? 0 : 1}\n`,
-    );
-    return lines.length === 0 ? '' : `${metricsHead}${lines.join('')}`.trimEnd();
+    const lines = [...(this.#apiServices.all?.keys() ?? [])].map((name) => {
+      const isAvailable = this.#remotes.get(name)?.isAvailable ?? true;
+      return `aggregator_unavailable_apiservice${labelText({ name })} ${isAvailable ? 0 : 1}\n`;
+    });
+    return `${metricsHead}${lines.join('')}${this.#unavailable.text()}`;
   }
 
   /** Remote group-versions, for discovery. */
@@ -184,6 +193,7 @@ export class Aggregator {
       onError,
       view: () => this.#view(),
       onDocuments: () => void this.#generation++,
+      onUnavailable: (reason) => this.#unavailable.add(labelText({ name: registered.name, reason })),
     };
     this.#remotes.set(registered.name, new RemoteApi(registered, options));
     this.#generation++;

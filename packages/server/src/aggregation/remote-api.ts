@@ -20,6 +20,8 @@ export interface RemoteApiOptions {
   readonly view: () => Promise<ClusterView>;
   /** Called when its documents changed. */
   readonly onDocuments: () => void;
+  /** Called when a check finds that an available server is unavailable, with the reason of the condition. */
+  readonly onUnavailable: (reason: string) => void;
   readonly onError: (error: Error) => void;
 }
 
@@ -90,6 +92,9 @@ export class RemoteApi {
     if (isWell) await this.documents.refreshDiscovery();
     else this.documents.markStale();
     if (this.#stop.signal.aborted) return true;
+    if (!isWell && (this.isAvailable || this.service.available?.reason !== found.reason)) {
+      this.#options.onUnavailable(found.reason);
+    }
     await writeAvailability(plane, this.service, found);
     if (isWell) await this.documents.refreshOpenApi();
     return isWell;

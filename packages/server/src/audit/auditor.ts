@@ -31,6 +31,7 @@ export const auditIdHeader = 'audit-id';
 export class Auditor {
   readonly #options: AuditorOptions;
   readonly #world: RecordWorld;
+  #eventCount = 0;
 
   constructor(options: AuditorOptions) {
     this.#options = options;
@@ -39,9 +40,15 @@ export class Auditor {
       clock,
       annotations,
       write: (text) => {
+        this.#eventCount++;
         for (const sink of sinks) sink.write(text);
       },
     };
+  }
+
+  /** Number of recorded events, without those of annotated auditors. */
+  get eventCount(): number {
+    return this.#eventCount;
   }
 
   /** Returns an auditor that adds an annotation to every event. Closed with this one. */

@@ -23,3 +23,14 @@ export function authenticated(user: User): User {
   if (groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup)) return user;
   return { ...user, groups: [...groups, authenticatedGroup] };
 }
+
+const expiries = new WeakMap<User, number>();
+
+/** Returns the expiration of the client certificate of a user, in milliseconds since 1970; undefined: another credential was used. */
+export const certificateExpiry = (user: User): number | undefined => expiries.get(user);
+
+/** Remembers the expiration of the client certificate that authenticates the user. */
+export function withCertificateExpiry(user: User, expiresAt: number): User {
+  expiries.set(user, expiresAt);
+  return user;
+}

@@ -1,12 +1,12 @@
 /** Endpoints besides objects: version, health, metrics, discovery and OpenAPI. */
 
 import type { Aggregator } from '../aggregation/aggregator.ts';
+import type { Auditor } from '../audit/auditor.ts';
 import { issuerDocument, issuerPaths } from '../auth/service-accounts/documents.ts';
 import type { ServiceAccounts } from '../auth/service-accounts/service-accounts.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { Answer, ServerRequest } from '../http/message.ts';
 import { processMetrics } from '../metrics/process-metrics.ts';
-import type { RequestMetrics } from '../metrics/request-metrics.ts';
 import { bytesAnswer } from '../objects/answers.ts';
 import { PageNotFound } from '../objects/page-not-found.ts';
 import { healthPaths } from '../request/public-paths.ts';
@@ -15,7 +15,7 @@ import { Discovery } from './discovery.ts';
 import { healthAnswer } from './health.ts';
 import type { HealthChecks } from './health.ts';
 import { OpenApi } from './open-api.ts';
-import { versionInfo } from './version.ts';
+import { buildInfo, versionInfo } from './version.ts';
 
 export interface DocumentsOptions {
   readonly plane: ControlPlane;
@@ -24,6 +24,8 @@ export interface DocumentsOptions {
   readonly health: HealthChecks;
   /** Aggregated servers behind this one; absent: none. */
   readonly aggregator?: Aggregator;
+  /** Absent: nothing is audited. */
+  readonly auditor?: Auditor;
   /** Additional metrics, in the Prometheus text format. */
   readonly metrics?: () => string;
   /** Other tenants share the process, so its metrics are omitted here. */
@@ -36,13 +38,11 @@ const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
 export class Documents {
   readonly #options: DocumentsOptions;
-  readonly #requests: RequestMetrics;
   readonly #discovery: Discovery;
   readonly #openApi: OpenApi;
 
-  constructor(options: DocumentsOptions, requests: RequestMetrics) {
+  constructor(options: DocumentsOptions) {
     this.#options = options;
-    this.#requests = requests;
     const { plane, address, aggregator: remote } = options;
     const { catalogue, collections, clock } = plane;
     this.#discovery = new Discovery({ catalogue, budget: collections.budget, address, remote });
@@ -65,10 +65,16 @@ export class Documents {
   }
 
   #metricsText(): string {
-    const { metrics, aggregator, isProcessShared } = this.#options;
-    const all = [metrics?.(), aggregator?.metrics(), isProcessShared ? '' : processMetrics()];
-    const others = all.filter((text) => text !== undefined && text !== '');
-    return `${[this.#requests.text(), ...others].join('\n')}\n`;
+    const { plane, metrics, aggregator, isProcessShared } = this.#options;
+    const additional = plane.metrics.clients.addTo(metrics?.() ?? '');
+    const all = [plane.metrics.text(), buildInfo, this.#auditText(), additional, aggregator?.metrics()];
+    const texts = [...all, isProcessShared ? '' : processMetrics()].filter((text) => text !== undefined && text !== '');
+    return `${texts.join('\n')}\n`;
+  }
+
+  #auditText(): string {
+    const name = 'apiserver_audit_event_total';
+    return `# HELP ${name} Number of audit events.\n# TYPE ${name} counter\n${name} ${this.#options.auditor?.eventCount ?? 0}`;
   }
 
   #paths(): string[] {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { createAuthority } from '@hangar/pki';
+import { handshakeErrorCount } from './plain-http.ts';
 import { TestPort, world } from './testing/test-port.ts';
 
 const clients = createAuthority('clients', 1, world);
@@ -35,6 +36,8 @@ describe('plain HTTP on the TLS port', () => {
 
   test('bytes that are neither TLS nor HTTP get a closed connection without that text', async () => {
     await using port = await openPort();
+    const before = handshakeErrorCount();
     assert.ok(!(await answerTo(port.listener.port, Buffer.alloc(64, 0x7e))).includes('HTTP'));
+    assert.equal(handshakeErrorCount(), before + 1);
   });
 });

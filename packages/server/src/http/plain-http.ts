@@ -11,6 +11,11 @@ import type { Server, TLSSocket } from 'node:tls';
 
 const answer = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n';
 
+let errorCount = 0;
+
+/** Returns the number of failed TLS handshakes of all ports of the process. */
+export const handshakeErrorCount = (): number => errorCount;
+
 /** Handles every `tlsClientError` of the server: closes the connection for any error. */
 export function refusePlainHttp(server: Server): void {
   const handshaking = new Map<string, Socket>();
@@ -23,6 +28,7 @@ export function refusePlainHttp(server: Server): void {
   });
   server.on('secureConnection', (socket: TLSSocket) => handshaking.delete(keyOf(socket)));
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+    errorCount++;
     const key = keyOf(socket);
     const below = error.code === 'ERR_SSL_HTTP_REQUEST' ? handshaking.get(key) : undefined;
     handshaking.delete(key);

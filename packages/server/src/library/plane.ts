@@ -6,6 +6,7 @@ import { Admission } from '../admission/admission.ts';
 import type { AdmissionPlugin } from '../admission/admission.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { servedDefinition } from '../definitions/served.ts';
+import { ControlPlaneMetrics } from '../metrics/control-plane-metrics.ts';
 import { CacheBudget } from '../objects/cache-budget.ts';
 import { Collections } from '../objects/collections.ts';
 import { Expiry } from '../objects/expiry.ts';
@@ -32,6 +33,7 @@ const cacheBytesMax = 64 * 1024 * 1024;
 export function libraryPlane(options: LibraryPlaneOptions): ControlPlane {
   const { kinds, store, clock, random } = options;
   const absent = undefined as never;
+  const metrics = new ControlPlaneMetrics(clock);
   const plane: ControlPlane = {
     name: 'aggregated',
     prefix: `${options.prefix.replace(/\/$/, '')}/`,
@@ -39,7 +41,7 @@ export function libraryPlane(options: LibraryPlaneOptions): ControlPlane {
     clock,
     random,
     catalogue: new Catalogue({ hasBuiltin: false }),
-    admission: new Admission(() => options.admission ?? []),
+    admission: new Admission(() => options.admission ?? [], { clock, metrics }),
     expiry: new Expiry(store, clock),
     collections: new Collections(store, new CacheBudget(cacheBytesMax), clock),
     // Only the kinds of a whole cluster use these.
@@ -48,6 +50,7 @@ export function libraryPlane(options: LibraryPlaneOptions): ControlPlane {
     outbound: absent,
     services: absent,
     nodes: absent,
+    metrics,
   };
   for (const { definition, storage } of kinds) {
     const planeOf = (resource: CustomServedResource): ControlPlane | undefined =>

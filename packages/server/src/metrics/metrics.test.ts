@@ -3,12 +3,9 @@ import { test } from 'node:test';
 import { systemClock } from '@hangar/core';
 import { absent, openMemoryStore } from '@hangar/store';
 import type { Revision } from '@hangar/store';
-import { requestInfo } from '../request/info.ts';
-import { builtinServed } from '../resources/builtin.ts';
 import { ObservedStore } from './observed-store.ts';
 import { processMetrics } from './process-metrics.ts';
 import { Counter, Histogram, labelText } from '@hangar/core';
-import { RequestMetrics } from './request-metrics.ts';
 
 test('labels are escaped, and no labels are nothing', () => {
   assert.equal(labelText({ a: 'x"\\\n', b: '' }), '{a="x\\"\\\\\\n",b=""}');
@@ -36,21 +33,6 @@ test('series beyond the bound are counted together', () => {
   assert.equal(lines.at(-1), 'c{overflow="true"} 1000');
 });
 
-test('a request is counted by what is served, not by what was asked for', () => {
-  const metrics = new RequestMetrics(systemClock);
-  const pods = builtinServed('', 'v1', 'pods');
-  metrics.begin('GET')(requestInfo('GET', '/api/v1/namespaces/a/pods/b', false), pods, 200);
-  metrics.begin('GET')(requestInfo('GET', '/api/v1/evil-17', false), undefined, 404);
-  const text = metrics.text();
-  assert.match(
-    text,
-    /apiserver_request_total\{verb="GET",group="",version="v1",resource="pods",subresource="",scope="resource",code="200"\} 1/,
-  );
-  assert.match(text, /apiserver_request_total\{verb="OTHER",.*code="404"\} 1/);
-  assert.doesNotMatch(text, /evil/);
-  assert.match(text, /apiserver_current_inflight_requests\{request_kind="readOnly"\} 0/);
-});
-
 test('the store is measured by what is asked of which resource', async () => {
   const store = new ObservedStore(await openMemoryStore(), '/registry', systemClock);
   const key = '/registry/clusters/root/secrets/default/a';
@@ -68,7 +50,12 @@ test('the store is measured by what is asked of which resource', async () => {
 
 test('the process tells of itself', () => {
   const text = processMetrics();
-  for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total', 'process_start_time_seconds']) {
+  for (const name of [
+    'process_resident_memory_bytes',
+    'process_cpu_seconds_total',
+    'process_start_time_seconds',
+    'process_max_fds',
+  ]) {
     const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
     assert.ok(Number(value) > 0, `${name} ${value}`);
   }

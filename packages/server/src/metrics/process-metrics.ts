@@ -1,7 +1,8 @@
 /** Metrics of the process, under the names of Prometheus' own client libraries. */
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { handshakeErrorCount } from '../http/plain-http.ts';
 
 type IntervalHistogram = ReturnType<typeof monitorEventLoopDelay>;
 
@@ -26,6 +27,7 @@ export function processMetrics(): string {
       '99th percentile of the event loop lag since the last scrape in seconds.',
       lagSeconds(delay),
     ),
+    counter('apiserver_tls_handshake_errors_total', 'Number of failed TLS handshakes.', handshakeErrorCount()),
     ...openFiles(),
   ];
   delay.reset();
@@ -45,10 +47,24 @@ function begunDelay(): IntervalHistogram {
 /** Returns the open files on systems that list them. */
 function openFiles(): string[] {
   try {
-    return [gauge('process_open_fds', 'Number of open file descriptors.', readdirSync('/proc/self/fd').length)];
+    return [
+      gauge('process_open_fds', 'Number of open file descriptors.', readdirSync('/proc/self/fd').length),
+      gauge('process_max_fds', 'Maximum number of open file descriptors.', descriptorsMax()),
+      gauge('process_virtual_memory_bytes', 'Virtual memory size in bytes.', virtualBytes()),
+    ];
   } catch {
     return [];
   }
+}
+
+function descriptorsMax(): number {
+  const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
+  return soft === undefined || soft === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(soft);
+}
+
+function virtualBytes(): number {
+  const [, kibibytes = '0'] = /^VmSize:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
+  return Number(kibibytes) * 1_024;
 }
 
 const metric = (type: string, name: string, help: string, value: number): string =>

@@ -68,7 +68,8 @@ export async function postReview(
 ): Promise<JsonObject> {
   const target = new URL(url);
   if (tellsTimeout) target.search = `timeout=${formatDuration(BigInt(Math.ceil(timeoutMs / 1_000)) * 1_000_000_000n)}`;
-  let answer: OutboundAnswer;
+  let answer: OutboundAnswer | undefined;
+  const beforeMs = plane.clock.monotonicMs();
   try {
     const resolved = service && (await plane.services.resolve(service));
     answer = await plane.outbound.request({
@@ -86,6 +87,9 @@ export async function postReview(
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     throw new Error(`Post ${quote(shown(target, service))}: ${error.message}`, { cause: error });
+  } finally {
+    const seconds = (plane.clock.monotonicMs() - beforeMs) / 1_000;
+    plane.metrics.clients.called({ host: target.host, method: 'POST', status: answer?.status, seconds });
   }
   return readReview(answer);
 }

@@ -6,6 +6,7 @@
 import { badRequest, invalid, invalidObject, isObject, notFound, StatusError, UnclassifiedError } from '@hangar/api';
 import type { JsonObject, KubeObject } from '@hangar/api';
 import { Admission } from '../admission/admission.ts';
+import type { ControlPlane } from '../control-plane.ts';
 import { objectKey } from '../control-plane.ts';
 import type { Answer } from '../http/message.ts';
 import { attemptsMax } from '../limits.ts';
@@ -110,12 +111,12 @@ const inVersion = (options: DeleteOptions, pod: KubeObject): DeleteOptions =>
 const isConflict = (error: unknown): boolean => error instanceof StatusError && error.code === 'Conflict';
 
 /** The eviction itself was already admitted. */
-const noAdmission = new Admission(() => []);
+const noAdmission = (plane: ControlPlane): Admission => new Admission(() => [], plane);
 
 async function deletePod(call: Call, options: DeleteOptions): Promise<void> {
   const pod = options.isDryRun ? undefined : await markAsDisrupted(call, options);
   const isVersioned = options.resourceVersion !== undefined && pod !== undefined;
-  const deletion = { ...call, plane: { ...call.plane, admission: noAdmission } };
+  const deletion = { ...call, plane: { ...call.plane, admission: noAdmission(call.plane) } };
   await deleteObject(
     deletion,
     call.info.name,

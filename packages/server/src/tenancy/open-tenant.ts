@@ -156,6 +156,9 @@ export async function openTenant(
   let agents: Tunnel | undefined;
   const connectedTunnel = (): Tunnel | undefined =>
     agents?.isConnected && link.tenant().spec.nodes?.enabled ? agents : undefined;
+  const { seed } = identity;
+  const counted = world.requestMetrics.open(path, seed);
+  opened.defer(() => counted.close());
   const outbound = world.outbound.forTenant(connectedTunnel);
   opened.defer(() => outbound.close());
   const { plane, close } = await openControlPlane({
@@ -165,6 +168,7 @@ export async function openTenant(
     clock,
     random,
     outbound,
+    metrics: counted.metrics,
     nodes: {
       networks: () => link.tenant().spec.nodes?.networks,
       totals: world.nodeTotals,
@@ -194,7 +198,6 @@ export async function openTenant(
       requestsPerSecond: () => link.tenant().spec.quota?.requestsPerSecond,
     });
   opened.defer(() => fairness?.close());
-  const { seed } = identity;
   const used = world.usage.open({
     path,
     seed,
@@ -202,8 +205,6 @@ export async function openTenant(
     memoryBytes: () => plane.collections.bytes,
   });
   opened.defer(() => used.close());
-  const counted = world.requestMetrics.open(path, seed);
-  opened.defer(() => counted.close());
   const account = new TenantAccount({
     clock,
     tenant: () => link.tenant(),
@@ -232,7 +233,6 @@ export async function openTenant(
     aggregator,
     health: { livez: [ping], readyz: [ping, { name: 'store', check: () => storeProblem(store) }] },
     isProcessShared: true,
-    requestMetrics: counted.metrics,
     ...(fairness ? { fairness } : {}),
     admits: (info: RequestInfo, request: ServerRequest, user: User) => {
       const activity = currentActivity();

@@ -86,6 +86,11 @@ class CallAdmissionRequest implements AdmissionRequest {
     return deadlineOf(this.#call);
   }
 
+  excluded(ms: number): void {
+    const { latency } = this.#call;
+    if (latency) latency.excludedMs += ms;
+  }
+
   warn(text: string): void {
     warn(this.#call, text);
   }

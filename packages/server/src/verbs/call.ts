@@ -25,6 +25,8 @@ export interface Call {
   readonly allocation?: Allocation;
   /** Releases the seat in the fair queue, for requests that wait for another machine. Absent: the request has none. */
   readonly leaveQueue?: () => void;
+  /** Time that service level objectives exclude: waiting for webhooks. Absent: not measured. */
+  readonly latency?: { excludedMs: number };
   /** Texts for `Warning` headers, in order. */
   readonly warnings: string[];
 }

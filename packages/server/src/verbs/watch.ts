@@ -13,6 +13,7 @@ import { tables } from '../objects/tables.ts';
 import { collectionPrefix, objectKey } from '../control-plane.ts';
 import type { Answer, Sink } from '../http/message.ts';
 import { Output } from '../http/output.ts';
+import type { EventSeries } from '../metrics/watch-metrics.ts';
 import { includeObjectOf, metaVersion, shownObject, tableOptions, wantedBy } from '../objects/answers.ts';
 import { parseResourceVersion, untilReached } from '../objects/resource-version.ts';
 import type { Wanted } from '../request/media.ts';
@@ -89,6 +90,7 @@ class WatchStream {
   #source!: WatchOptions;
   #isFirstTable: boolean;
   readonly #slicer: Slicer;
+  readonly #series: EventSeries;
 
   constructor(call: Call, options: ListOptions, want: Wanted) {
     this.#call = call;
@@ -96,6 +98,7 @@ class WatchStream {
     this.#want = want;
     this.#isFirstTable = want.shape === 'Table';
     this.#slicer = new Slicer(call.plane.clock);
+    this.#series = call.plane.metrics.watches.of(call.resource);
     const include = want.shape === 'Table' ? includeObjectOf(call) : '';
     this.#form = `${call.resource.apiVersion} ${want.format} ${want.shape ?? ''} ${include}`;
   }
@@ -170,7 +173,7 @@ class WatchStream {
         }
         for (const event of batch.events) {
           const frame = this.#frame(event, batch.revision);
-          if (frame) output.write(frame);
+          if (frame) this.#send(output, frame);
           const paused = this.#slicer.pause();
           if (paused) await paused;
           // After a timeout the batch is completed: a client that resumes from its revision would miss the rest of it.
@@ -220,7 +223,7 @@ class WatchStream {
     this.#slicer.restart();
     for await (const page of this.#initial) {
       for (const entry of page) {
-        output.write(this.#encodeEntry('ADDED', entry, entry.modRevision, objectOf));
+        this.#send(output, this.#encodeEntry('ADDED', entry, entry.modRevision, objectOf));
         const paused = this.#slicer.pause();
         if (paused) await paused;
         if (output.isFull) await output.drained();
@@ -231,6 +234,12 @@ class WatchStream {
     if (this.#options.sendInitialEvents && this.#options.allowsBookmarks) {
       output.write(this.#bookmark(this.#initialRevision!, { 'k8s.io/initial-events-end': 'true' }));
     }
+  }
+
+  #send(output: Output, frame: Uint8Array): void {
+    this.#series.events.value++;
+    this.#series.sizes.observe(frame.length);
+    output.write(frame);
   }
 
   /** Returns undefined if the event is not for this watcher. */

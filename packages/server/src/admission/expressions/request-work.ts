@@ -4,7 +4,7 @@
  */
 
 import { WorkBudget } from '@hangar/cel/work';
-import type { Clock } from '@hangar/core';
+import type { Clock, HistogramSeries } from '@hangar/core';
 import type { AdmissionRequest } from '../admission.ts';
 
 const budgets = new WeakMap<object, WorkBudget>();
@@ -24,9 +24,12 @@ export const restOf = (attemptOf: object, clock: Clock): Promise<void> | undefin
 export interface RequestWork {
   readonly budget: WorkBudget;
   readonly clock: Clock;
+  /** Durations of evaluations. Absent: not measured. */
+  readonly evaluation?: HistogramSeries;
 }
 
 export const workOf = ({ attemptOf, plane }: Pick<AdmissionRequest, 'attemptOf' | 'plane'>): RequestWork => ({
   budget: budgetOf(attemptOf),
   clock: plane.clock,
+  evaluation: plane.metrics.expressions.evaluation,
 });

@@ -82,7 +82,13 @@ export class Activation {
   }
 
   #run(program: Program): Evaluation {
-    return program.evaluate(this.#bindings, this.#work);
+    const { clock, evaluation } = this.#work;
+    const beforeMs = clock.monotonicMs();
+    try {
+      return program.evaluate(this.#bindings, this.#work);
+    } finally {
+      evaluation?.observe((clock.monotonicMs() - beforeMs) / 1_000);
+    }
   }
 
   /** Charged when it is computed: an expression with many variables must not exceed the budget before the next check. */

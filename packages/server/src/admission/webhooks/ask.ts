@@ -4,6 +4,7 @@ import { badRequest } from '@hangar/api';
 import { asError, uuid } from '@hangar/core';
 import { AnswerBudget } from '../../outbound/answer-budget.ts';
 import { postReview } from '../../outbound/review-client.ts';
+import type { WebhookRejection } from '../../metrics/admission-metrics.ts';
 import type { AdmissionRequest } from '../admission.ts';
 import { denied } from './denied.ts';
 import type { Invocation } from './invocation.ts';
@@ -32,13 +33,44 @@ export async function askWebhook(
   if (request.isDryRun && webhook.hasSideEffects) {
     throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`);
   }
-  const verdict = await verdictOf(invocation, shown, isMutating);
+  const verdict = await measured(invocation, shown, isMutating);
   for (const [key, value] of Object.entries(verdict.auditAnnotations)) {
     request.annotate(`${webhook.name}/${key}`, value);
   }
   for (const text of verdict.warnings) request.warn(text);
   if (!verdict.isAllowed) throw denied(webhook.name, verdict.result);
   return verdict;
+}
+
+/** Records the call in the metrics of the control plane. */
+async function measured(invocation: Invocation, shown: VersionedRequest, isMutating: boolean): Promise<Verdict> {
+  const { name, ignoresFailure } = invocation.webhook;
+  const { plane, operation } = shown.request;
+  const beforeMs = plane.clock.monotonicMs();
+  const called = (code: number, rejection?: WebhookRejection): void =>
+    plane.metrics.admission.webhookCalled({
+      name,
+      isMutating,
+      operation,
+      code,
+      seconds: (plane.clock.monotonicMs() - beforeMs) / 1_000,
+      ...(rejection && { rejection }),
+    });
+  try {
+    const verdict = await verdictOf(invocation, shown, isMutating);
+    if (verdict.isAllowed) called(200);
+    else {
+      const { code } = denied(name, verdict.result).status;
+      called(code!, { type: 'no_error', code: code! });
+    }
+    return verdict;
+  } catch (error) {
+    const code = error instanceof WebhookFailure ? 500 : 0;
+    if (ignoresFailure) plane.metrics.admission.webhookFailedOpen(name, isMutating);
+    const type = code === 0 ? 'apiserver_internal_error' : 'calling_webhook_error';
+    called(code, ignoresFailure ? undefined : { type, code });
+    throw error;
+  }
 }
 
 /** Reports whether the deadline of the request has passed. Timers may fire slightly early. */

@@ -35,17 +35,24 @@ interface Batch {
 export function conversionWebhook({ spec }: CustomResourceDefinition): ConversionWebhook {
   const { webhook } = (spec as { conversion?: StoredConversion }).conversion ?? {};
   const { clientConfig = {}, conversionReviewVersions = [] } = webhook ?? {};
-  return new ConversionWebhook(spec.names.kind, clientConfig, conversionReviewVersions);
+  const definition = `${spec.names.plural}.${spec.group}`;
+  return new ConversionWebhook({ kind: spec.names.kind, definition }, clientConfig, conversionReviewVersions);
 }
 
 export class ConversionWebhook {
   readonly #kind: string;
+  readonly #definition: string;
   readonly #config: WebhookClientConfig;
   readonly #reviewVersion: 'v1' | 'v1beta1' | undefined;
   #client: WebhookClient | undefined;
 
-  constructor(kind: string, config: WebhookClientConfig, reviewVersions: readonly string[]) {
+  constructor(
+    { kind, definition }: { readonly kind: string; readonly definition: string },
+    config: WebhookClientConfig,
+    reviewVersions: readonly string[],
+  ) {
     this.#kind = kind;
+    this.#definition = definition;
     this.#config = config;
     this.#reviewVersion = reviewVersions.find((one) => one === 'v1' || one === 'v1beta1') as
       | 'v1'
@@ -67,9 +74,20 @@ export class ConversionWebhook {
     const converted: KubeObject[] = [];
     for (const batch of await this.#batches(others, slicer)) {
       let answered: readonly unknown[];
+      const beforeMs = plane.clock.monotonicMs();
+      const record = (isSuccess: boolean): void =>
+        plane.metrics.conversions.converted({
+          definition: this.#definition,
+          fromVersion: others[0]!.apiVersion!,
+          toVersion: apiVersion,
+          isSuccess,
+          seconds: (plane.clock.monotonicMs() - beforeMs) / 1_000,
+        });
       try {
         answered = await this.#ask(plane, batch, apiVersion);
+        record(true);
       } catch (error) {
+        record(false);
         throw fail(`failed: ${asError(error).message}`, error);
       }
       if (answered.length !== batch.texts.length) {

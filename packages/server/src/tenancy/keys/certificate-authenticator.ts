@@ -9,7 +9,7 @@
 import { hash, X509Certificate } from 'node:crypto';
 import type { Clock } from '@hangar/core';
 import type { Authenticator } from '../../auth/authenticate.ts';
-import { authenticatedGroup, credentialId } from '../../auth/user.ts';
+import { authenticatedGroup, credentialId, withCertificateExpiry } from '../../auth/user.ts';
 import type { User } from '../../auth/user.ts';
 import type { Peer, ServerRequest } from '../../http/message.ts';
 import { subjectOf } from '../../http/subject.ts';
@@ -57,16 +57,18 @@ export class TenantCertificateAuthenticator implements Authenticator {
     const subject = subjectOf(certificate.toLegacyObject().subject);
     if (!subject || subject.commonName === '') return null;
     const { commonName, organizations, uid = '' } = subject;
+    const user: User = {
+      name: commonName,
+      uid,
+      groups: [...organizations, authenticatedGroup],
+      extra: { [credentialId]: [`X509SHA256=${digest}`] },
+    };
+    // A certificate is not valid longer than its CA.
+    const notAfter = Math.min(certificate.validToDate.getTime(), this.#authority.validToDate.getTime());
     return {
-      user: {
-        name: commonName,
-        uid,
-        groups: [...organizations, authenticatedGroup],
-        extra: { [credentialId]: [`X509SHA256=${digest}`] },
-      },
-      // A certificate is not valid longer than its CA.
+      user: withCertificateExpiry(user, notAfter),
       notBefore: Math.max(certificate.validFromDate.getTime(), this.#authority.validFromDate.getTime()),
-      notAfter: Math.min(certificate.validToDate.getTime(), this.#authority.validToDate.getTime()),
+      notAfter,
     };
   }
 

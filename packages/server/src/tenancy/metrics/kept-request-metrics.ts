@@ -7,7 +7,7 @@
  */
 
 import type { Clock } from '@hangar/core';
-import { RequestMetrics } from '../../metrics/request-metrics.ts';
+import { ControlPlaneMetrics } from '../../metrics/control-plane-metrics.ts';
 
 export interface KeptRequestMetricsOptions {
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface KeptRequestMetricsOptions {
 }
 
 export interface OpenRequestMetrics {
-  readonly metrics: RequestMetrics;
+  readonly metrics: ControlPlaneMetrics;
   /** Called once, when the tenant is closed. */
   close(): void;
 }
@@ -24,7 +24,7 @@ export interface OpenRequestMetrics {
 interface Kept {
   /** Seed of the tenant's identity. Another seed is another tenant, which must not see these counters. */
   readonly seed: string;
-  readonly metrics: RequestMetrics;
+  readonly metrics: ControlPlaneMetrics;
   /** A tenant can be opened again before its former server has closed. */
   openCount: number;
   /** Counted in `#closedSeries` while the tenant is closed. */
@@ -54,7 +54,7 @@ export class KeptRequestMetrics {
     let kept = this.#byPath.get(path);
     if (kept?.seed !== seed) {
       this.forget(path);
-      kept = { seed, metrics: new RequestMetrics(this.#clock), openCount: 0, closedSeries: 0 };
+      kept = { seed, metrics: new ControlPlaneMetrics(this.#clock), openCount: 0, closedSeries: 0 };
       this.#byPath.set(path, kept);
     }
     kept.openCount++;

@@ -35,7 +35,7 @@ test('a tenant’s own metrics are of its requests, and of nobody and nothing el
   const { text } = await server.request('GET', `${a}/metrics`);
   assert.match(
     text,
-    /apiserver_request_total\{verb="CREATE",group="",version="v1",resource="configmaps".*code="201"\} 1/,
+    /apiserver_request_total\{code="201",.*resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"\} 1/,
   );
   assert.doesNotMatch(text, /secrets|demo-b|process_|nodejs_|etcd_|hangar_tenant/);
   const ofRoot = await server.request('GET', '/metrics');
@@ -44,7 +44,7 @@ test('a tenant’s own metrics are of its requests, and of nobody and nothing el
 
 const createdCount = async (server: TenancyServer, path: string): Promise<number> => {
   const { text } = await server.request('GET', `${path}/metrics`);
-  const line = /^apiserver_request_total\{verb="CREATE".*resource="configmaps".*\} (\d+)$/m.exec(text);
+  const line = /^apiserver_request_total\{.*resource="configmaps".*verb="POST".*\} (\d+)$/m.exec(text);
   return Number(line?.[1] ?? 0);
 };
 

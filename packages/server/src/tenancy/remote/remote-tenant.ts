@@ -91,7 +91,7 @@ export function openRemoteTenant(options: RemoteTenantOptions): ServedTenant {
     connections,
     account,
     fairness,
-    metrics: counted.metrics,
+    metrics: counted.metrics.requests,
     credentials: new RemoteCredentials({
       path,
       keys,
@@ -145,10 +145,20 @@ class RemoteTenant {
   /** Never rejects. */
   async answer(request: ServerRequest): Promise<Answer> {
     const about: About = {};
-    const ended = this.#parts.metrics.begin(request.method);
+    const { metrics } = this.#parts;
+    const startedMs = metrics.began(request.method);
     const made = await this.#answered(request, about);
     const left = about.turn ? about.turn.left(made, undefined) : made;
-    ended(about.info, undefined, left.status);
+    metrics.ended(request.method);
+    metrics.record({
+      info: about.info,
+      resource: undefined,
+      status: left.status,
+      query: '',
+      startedMs,
+      excludedMs: 0,
+      bytes: undefined,
+    });
     const answer = about.audit ? about.audit.answered(left) : left;
     // The mark is on the answer that was made here.
     return isRefusedByFence(made) ? made : answer;

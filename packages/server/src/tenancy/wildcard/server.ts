@@ -28,6 +28,7 @@ import { isKeySegment, safeNamespace } from '../../verbs/list-page.ts';
 import { listOptions } from '../../verbs/list-options.ts';
 import { watchBy } from '../../verbs/watch.ts';
 import type { TenantWorld } from '../open-tenant.ts';
+import { ControlPlaneMetrics } from '../../metrics/control-plane-metrics.ts';
 import { everyTenant } from '../route.ts';
 import { RoutedRequest } from '../routed-request.ts';
 import { initialState, listAll } from './list.ts';
@@ -49,7 +50,12 @@ export class WildcardServer {
     const { root, rootGuard, auditor, url, onError } = options;
     this.#options = options;
     this.#server = new ApiServer({
-      plane: { ...root, name: everyTenant, catalogue: new WildcardCatalogue(options) },
+      plane: {
+        ...root,
+        name: everyTenant,
+        catalogue: new WildcardCatalogue(options),
+        metrics: new ControlPlaneMetrics(root.clock),
+      },
       authenticators: [{ authenticate: (request) => rootGuard().identify(request) }],
       authorizers: [masters],
       scope: withoutParent,
