@@ -32,7 +32,7 @@ function counted(metrics: RequestMetrics): string[] {
   return metrics
     .text()
     .split('\n')
-    .filter((line) => line.startsWith('apiserver_request_total{'))
+    .filter((line) => line.startsWith('apiserver_request_total{') && !line.endsWith(' 0'))
     .map((line) => ['verb', 'scope', 'dry_run', 'subresource', 'code'].map((name) => label(line, name)).join(' '))
     .sort();
 }
@@ -121,6 +121,11 @@ test('service level objectives exclude waiting and dry runs', async () => {
     [...text.matchAll(sum('sli_duration_seconds'))].map(([, value]) => Number(Number(value).toFixed(6))),
     [0.1],
   );
+});
+
+test('failed probes have a series before the first error', () => {
+  const text = new RequestMetrics(clock).text();
+  assert.match(text, /^apiserver_request_total\{code="500",.*subresource="\/readyz",verb="GET",version=""\} 0$/m);
 });
 
 test('series beyond the bound share one', () => {

@@ -251,6 +251,8 @@ export class RequestMetrics {
   }
 
   text(): string {
+    // Error rates need a series before the first error. kube-apiserver has this one, because it refuses probes while it starts.
+    this.#requests.with(failedProbes);
     const families = [this.#requests, this.#durations, this.#sli, this.#sizes, this.#terminations];
     return [
       ...[...families, this.#longRunning, this.#deprecated].map((family) => family.text()),
@@ -269,6 +271,20 @@ const inOrder = (labels: Labels): string =>
   labelText(Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))));
 
 const withCode = (labels: string, status: number): string => `{code="${status}",${labels.slice(1)}`;
+
+const failedProbes = withCode(
+  inOrder({
+    component: '',
+    dry_run: '',
+    group: '',
+    resource: '',
+    scope: '',
+    subresource: '/readyz',
+    verb: 'GET',
+    version: '',
+  }),
+  500,
+);
 
 const requestsHelp = 'Total number of requests by verb, dry run, resource, scope, component and HTTP response code.';
 const durationHelp = 'Response latency in seconds by verb, dry run, resource, scope and component.';
