@@ -1,4 +1,4 @@
-/** Writes documents to the database of one generation, in one transaction for each batch of changes. Runs in a thread of its own. */
+/** Writes documents to the database of one generation, in one transaction for each batch of changes. Runs in a separate thread. */
 
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
