@@ -51,6 +51,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'virtual control planes: backup and restore of a large one, of a thousand, and what their neighbours notice',
     run: () => import('./backup/main.ts'),
   },
+  search: {
+    what: 'the search service: queries and freshness with a million objects, a rebuild while it answers, memory',
+    run: () => import('./search/main.ts'),
+  },
   migration: {
     what: 'a control plane moves from virtual to dedicated and back under load: time by objects, pause of writes, memory; Linux',
     run: () => import('./migration/main.ts'),

@@ -50,7 +50,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   // Aggregated API servers: the server for its library.
   'services/activity': ['core', 'api', 'cel', 'client', 'server'],
-  'services/search': ['core', 'api', 'client', 'runtime', 'server'],
+  // The certificates for a front proxy in its tests.
+  'services/search': ['core', 'api', 'client', 'runtime', 'server', 'pki'],
   // Loaded on demand: the operators for `hangar hosted diff` and `hangar restore`, the package of backups for `hangar backup`.
   'apps/cli': ['core', 'api', 'client', 'backup', 'controlplane-operator', 'hosted-operator'],
   'apps/console': ['core', 'api', 'client'],

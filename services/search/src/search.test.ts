@@ -44,7 +44,7 @@ describe('a search of a fleet', () => {
       results.map(({ score }) => score),
       [1, 1, 1, 0.25],
     );
-    const [first] = results.filter(({ cluster }) => cluster === 'red');
+    const first = results.find(({ cluster }) => cluster === 'red');
     assert.deepEqual(
       { ...first, uid: '', resourceVersion: '' },
       {

@@ -26,7 +26,7 @@ export interface Question {
   readonly name: string;
 }
 
-/** Asks a control plane. Rejects if it cannot be asked. */
+/** Reviews a right in a control plane. Rejects if the review fails. */
 export type Review = (cluster: string, user: User, question: Question) => Promise<boolean>;
 
 /** Reviews of one search, and of those at the same time. */
@@ -95,9 +95,11 @@ export class Readable {
     return this.#ask(cluster, { ...everywhere, verb: 'get', namespace });
   }
 
-  #mayReadTenant(cluster: string): Promise<boolean> {
-    const feed = { verb: 'get', group: 'tenancy.hangar.dev', resource: 'tenants', subresource: 'feed' } as const;
-    return this.#ask(rootCluster, { ...feed, namespace: '', name: cluster });
+  /** One review for all tenants first: most callers may read all of them, or none. */
+  async #mayReadTenant(cluster: string): Promise<boolean> {
+    const tenants = { verb: 'get', group: 'tenancy.hangar.dev', resource: 'tenants', subresource: 'feed' } as const;
+    const feed = { ...tenants, namespace: '' };
+    return (await this.#ask(rootCluster, { ...feed, name: '' })) || this.#ask(rootCluster, { ...feed, name: cluster });
   }
 
   #mayReadObject({ cluster, group, resource, namespace }: Cell, name: string): Promise<boolean> {
@@ -106,7 +108,7 @@ export class Readable {
     return isOwn ? this.#ask(cluster, { verb: 'get', group, resource, namespace, name }) : Promise.resolve(false);
   }
 
-  /** Equal questions are asked once. */
+  /** Equal questions cause one review. */
   #ask(cluster: string, question: Question): Promise<boolean> {
     const key = JSON.stringify([cluster, question]);
     let answer = this.#answers.get(key);

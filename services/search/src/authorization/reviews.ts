@@ -1,5 +1,5 @@
 /**
- * Asks control planes about the rights of users by SubjectAccessReviews. Results are cached for seconds, for each control plane separately,
+ * Reviews the rights of users in control planes by SubjectAccessReviews. Results are cached for seconds, for each control plane separately,
  * so that one with many users does not displace the results of others.
  */
 
@@ -21,7 +21,7 @@ export interface ReviewsOptions {
 const clustersMax = 1_000;
 const timeoutMs = 5_000;
 
-/** Returns a function that asks a control plane. It rejects if the control plane cannot be asked. */
+/** Returns a function that creates a review in a control plane. It rejects if the review fails. */
 export function accessReviews({ clientOf, clock }: ReviewsOptions): Review {
   /** Least recently used first. */
   const known = new Map<string, AccessReviews>();

@@ -10,11 +10,11 @@ export const termLengthMax = 64;
 /** Letters and digits of any language; accents are removed before. */
 const word = /[\p{L}\p{N}]+/gu;
 const marks = /\p{M}+/gu;
-const isAscii = /^[\u0000-\u007f]*$/;
+const isForeign = /[^ -~\s]/;
 
 /** Returns the text in lower case without accents. */
 export const folded = (text: string): string =>
-  isAscii.test(text) ? text.toLowerCase() : text.normalize('NFKD').replace(marks, '').toLowerCase();
+  isForeign.test(text) ? text.normalize('NFKD').replace(marks, '').toLowerCase() : text.toLowerCase();
 
 /** Returns at most `max` terms of a text, in order. */
 export function termsOf(text: string, max = Infinity): string[] {

@@ -63,8 +63,9 @@ export class CustomKinds {
 
   /** Deletes all definitions that are not in the set, as `cluster/name`. */
   keepOnly(existing: ReadonlySet<string>): void {
-    for (const [name, { clusters }] of [...this.#known]) {
-      for (const cluster of [...clusters]) if (!existing.has(`${cluster}/${name}`)) this.#delete(cluster, name);
+    // Entries that are deleted during the iteration are not visited again.
+    for (const [name, { clusters }] of this.#known) {
+      for (const cluster of clusters) if (!existing.has(`${cluster}/${name}`)) this.#delete(cluster, name);
     }
   }
 

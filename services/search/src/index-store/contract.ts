@@ -20,7 +20,7 @@ export type Change =
   | { readonly type: 'listed'; readonly resource: ResourceName }
   /** The index is complete up to this revision; '' forgets the revision. */
   | { readonly type: 'progress'; readonly resource: ResourceName; readonly revision: string }
-  /** The resource does not exist any more: its documents are deleted. */
+  /** The resource no longer exists: its documents are deleted. */
   | { readonly type: 'drop'; readonly resource: ResourceName };
 
 /** Position of a scan: all results before it were returned. */
@@ -70,7 +70,7 @@ export interface ScanReply {
   readonly rows: readonly Row[];
   /** The cells of the rows. */
   readonly cells: readonly Cell[];
-  /** Where the scan stopped; undefined: it is complete. */
+  /** Position at which the scan stopped; undefined: it is complete. */
   readonly next: Position | undefined;
   /** Rows that were read. */
   readonly visits: number;

@@ -1,5 +1,5 @@
 /**
- * Reads results from the database of one generation, in the order of the tiers and newest first. Runs in a thread of its own.
+ * Reads results from the database of one generation, in the order of the tiers and newest first. Runs in a separate thread.
  *
  * A scan visits the ids in ranges and checks its limits between them, so that no query blocks the thread for long: an expression with
  * common words that never occur together costs the time of one range before the limit applies.

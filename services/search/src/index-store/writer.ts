@@ -1,4 +1,4 @@
-/** Writes documents to the database of one generation, in one transaction for each batch of changes. Runs in a thread of its own. */
+/** Writes documents to the database of one generation, in one transaction for each batch of changes. Runs in a separate thread. */
 
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
@@ -115,7 +115,14 @@ export class IndexWriter {
     if (!stored) {
       const { lastInsertRowid } = this.#run(
         'INSERT INTO documents (cell, name, uid, version, api, kind, labels, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-        ...[cell, name, uid, resourceVersion, apiVersion, kind, labels, body],
+        cell,
+        name,
+        uid,
+        resourceVersion,
+        apiVersion,
+        kind,
+        labels,
+        body,
       );
       this.#changed.set(Number(lastInsertRowid), document);
       if (listing !== undefined) this.#see(listing, Number(lastInsertRowid));
@@ -127,7 +134,13 @@ export class IndexWriter {
       stored.labels === labels && stored.body === body && stored.kind === kind && stored.api === apiVersion;
     this.#run(
       'UPDATE documents SET uid = ?, version = ?, api = ?, kind = ?, labels = ?, body = ? WHERE id = ?',
-      ...[uid, resourceVersion, apiVersion, kind, labels, body, stored.id],
+      uid,
+      resourceVersion,
+      apiVersion,
+      kind,
+      labels,
+      body,
+      stored.id,
     );
     // Most writes change only the status or the version: their words stay.
     if (!isSameText || document.grants) this.#changed.set(stored.id, document);

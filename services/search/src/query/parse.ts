@@ -50,7 +50,7 @@ const fields: Readonly<Record<string, FacetField>> = {
 };
 
 /** A part: `-`, then `field:`, then a quoted or a plain text. */
-const part = /(-?)(?:([a-z]+):)?(?:"([^"]*)"|([^\s"]+))/gy;
+const part = /(-?)(?:([a-z]+):)?(?:"([^"]*)"|([^\s"]+)|(?<=:))/gy;
 const space = /\s*/y;
 
 /** Throws 400 with a message that names the part. */

@@ -1,5 +1,5 @@
 /**
- * Runs the search service. Its index has threads of its own, so that scans and batches do not block the event loop of the server, and a
+ * Runs the search service. Its index has separate threads, so that scans and batches do not block the event loop of the server, and a
  * failure restarts the service.
  */
 
