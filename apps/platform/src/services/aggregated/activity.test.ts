@@ -106,7 +106,7 @@ describe('the activity service of a Hangar with tenants', () => {
     return answer.data;
   }
 
-  /** Asks the port of the service over TLS, without a control plane in between. */
+  /** Sends a request to the port of the service over TLS, without a control plane in between. */
   function direct(target: string, headers: Record<string, string>, pair?: KeyPair, body?: object): Promise<Answered> {
     const options: RequestOptions = {
       host: '127.0.0.1',
