@@ -42,6 +42,11 @@ const parts: Readonly<Record<string, () => Promise<Part>>> = {
     const { pictureProblems, writePicture } = await import('./architecture-picture.ts');
     return { write: writePicture, problems: pictureProblems };
   },
+  /** docs/guides/crds-or-aggregated-api.svg. */
+  async decision() {
+    const { decisionPictureProblems, writeDecisionPicture } = await import('./decision-picture.ts');
+    return { write: writeDecisionPicture, problems: decisionPictureProblems };
+  },
   /** deploy/monitoring, from the alerts of the operator of hosted control planes. */
   async alerts() {
     const { alertsProblems, writeAlerts } = await import('./alerts.ts');

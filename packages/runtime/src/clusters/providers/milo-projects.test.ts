@@ -133,8 +133,20 @@ describe('milo-projects', () => {
     assert.match(world.management.configs.get('one')!.server, /^https:\/\/milo\.example\.com\/base\/apis\//);
   });
 
-  test('need credentials of their own inside', () => {
+  test('have the address of the given template inside', async () => {
+    const internalServiceTemplate = 'https://api.{name}.svc:8443/{name}';
+    await using world = await open('internal', { internalServiceTemplate });
+    await world.add('one');
+    await using recorder = new Recorder(world.provider);
+    await recorder.untilNames('one');
+    await recorder.clusters.get('one')!.open(new AbortController().signal);
+    assert.equal(world.management.configs.get('one')!.server, 'https://api.one.svc:8443/one');
+  });
+
+  test('need credentials of their own inside, and a template with the name', () => {
     const management = {} as never;
+    const fixed = { management, projectRestConfig, internalServiceTemplate: 'https://api.svc' };
+    assert.throws(() => miloProjects(fixed), { code: 'InvalidOptions' });
     assert.throws(() => miloProjects({ management, internalServiceDiscovery: true }), { code: 'InvalidOptions' });
   });
 });

@@ -24,6 +24,8 @@ export interface MiloProjectsOptions extends ManagementOptions {
   readonly projectRestConfig?: ClusterConfig;
   /** Accesses projects inside the cluster that runs them. Requires `projectRestConfig`. */
   readonly internalServiceDiscovery?: boolean;
+  /** Address of the API server of a project inside that cluster; `{name}` is the name of the project. Absent: as in Milo. */
+  readonly internalServiceTemplate?: string;
   readonly labelSelector?: string;
   readonly clusterOptions?: ClusterOptions;
 }
@@ -44,13 +46,16 @@ const ProjectControlPlane = defineKind<WithConditions>({
 
 const projectPath = (name: string): string =>
   `/apis/resourcemanager.miloapis.com/v1alpha1/projects/${name}/control-plane`;
-const serviceAddress = (name: string): string => `https://milo-apiserver.project-${name}.svc.cluster.local:6443`;
+const placeholder = '{name}';
+const defaultServiceTemplate = `https://milo-apiserver.project-${placeholder}.svc.cluster.local:6443`;
 
 /** Returns a provider of the projects of Milo. Throws `InvalidOptions`. */
 export function miloProjects(options: MiloProjectsOptions): Provider {
   const { projectRestConfig: config, internalServiceDiscovery: isInternal = false, labelSelector } = options;
   if (isInternal && !config)
     throw new RuntimeError('InvalidOptions', 'projectRestConfig is required when internalServiceDiscovery is true');
+  if (!(options.internalServiceTemplate ?? defaultServiceTemplate).includes(placeholder))
+    throw new RuntimeError('InvalidOptions', `internalServiceTemplate must contain ${placeholder}`);
   const kind: Kind<WithConditions> = isInternal ? ProjectControlPlane : Project;
   const condition = isInternal ? 'ControlPlaneReady' : 'Ready';
   return informedProvider('milo-projects', options, ({ cache, announcements, follow }) => {
@@ -75,7 +80,8 @@ function discoveredProject(
   if (config && internalServiceDiscovery && !isLabel(name)) return misnamed(name, labels);
   if (config) {
     const base = config.server.replace(/\/+$/, '');
-    const server = internalServiceDiscovery ? serviceAddress(name) : `${base}${projectPath(name)}`;
+    const { internalServiceTemplate: template = defaultServiceTemplate } = options;
+    const server = internalServiceDiscovery ? template.replaceAll(placeholder, name) : `${base}${projectPath(name)}`;
     return discoveredByConfig({ name, labels, config: { ...config, server } }, clusterOptions);
   }
   const path = projectPath(name);
