@@ -37,7 +37,13 @@ test('a file says what a command line would, with lists for what may be repeated
   assert.deepEqual('endpoints' in options.store && options.store.endpoints, ['https://a:2379', 'https://b:2379']);
   assert.equal(options.authentication.anonymous, false);
   assert.equal(options.flow.readOnlyMax, 800);
-  assert.deepEqual(options.services, { isBare: false, makesDemo: false, hasProjects: false, electsLeader: false });
+  assert.deepEqual(options.services, {
+    isBare: false,
+    makesDemo: false,
+    hasProjects: false,
+    aggregated: [],
+    electsLeader: false,
+  });
   assert.equal(options.logging.level, 'warn');
 });
 

@@ -22,29 +22,33 @@ test('documents are given every flag once, with what follows it and whether it m
 
 test('what runs beside the server follows from the store, and can be said', () => {
   const read = (...args: string[]) => (readOptions(args) as { services: object }).services;
-  assert.deepEqual(read(), { isBare: false, makesDemo: true, hasProjects: false, electsLeader: false });
+  assert.deepEqual(read(), { isBare: false, makesDemo: true, hasProjects: false, aggregated: [], electsLeader: false });
   assert.deepEqual(read('--store=etcd://a'), {
     isBare: false,
     makesDemo: false,
     hasProjects: false,
+    aggregated: [],
     electsLeader: true,
   });
   assert.deepEqual(read('--store=etcd://a', '--leader-elect=false'), {
     isBare: false,
     makesDemo: false,
     hasProjects: false,
+    aggregated: [],
     electsLeader: false,
   });
   assert.deepEqual(read('--leader-elect', '--no-demo'), {
     isBare: false,
     makesDemo: false,
     hasProjects: false,
+    aggregated: [],
     electsLeader: true,
   });
   assert.deepEqual(read('--bare', '--store=etcd://a'), {
     isBare: true,
     makesDemo: false,
     hasProjects: false,
+    aggregated: [],
     electsLeader: false,
   });
   assert.throws(() => read('--bare', '--leader-elect'), UsageError);
@@ -68,4 +72,11 @@ test('hosted control planes depend on the data directory, unless a flag is given
   const both = ['--front-door-listen=:7443', '--front-door-domain=Example'];
   assert.throws(() => readOptions(both), /--front-door-domain: "Example" is not a domain/);
   assert.throws(() => readOptions(['--bare', '--hosted']), /--hosted and --bare cannot be used together/);
+});
+
+test('--services names aggregated API servers that run beside the server', () => {
+  const read = (...args: string[]) => (readOptions(args) as PlatformOptions).services;
+  assert.deepEqual(read('--services', 'activity,activity').aggregated, ['activity']);
+  assert.throws(() => read('--services', 'activity,weather'), /unknown service "weather"/);
+  assert.throws(() => read('--services', 'activity', '--bare'), /cannot be used together/);
 });
