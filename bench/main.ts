@@ -59,6 +59,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'a control plane moves from virtual to dedicated and back under load: time by objects, pause of writes, memory; Linux',
     run: () => import('./migration/main.ts'),
   },
+  activity: {
+    what: 'the activity service: ingest of audit events, and queries of the last hour among ten million',
+    run: () => import('./activity/main.ts'),
+  },
   nodes: {
     what: 'streams to a real kubelet through Hangar and through the real kube-apiserver: logs, exec, port-forward; Linux, root',
     run: () => import('./nodes/main.ts'),

@@ -1,12 +1,18 @@
-/** Opens the database at an address: a file of SQLite. */
+/** Opens the database at an address: a file of SQLite, or `postgres://…`. */
 
-import { openSqlite, openSqliteReader } from '../storage/sqlite/sqlite-database.ts';
 import type { EventDatabase } from '../storage/contract.ts';
 
-/** Whether other processes may write to the database, too. */
-export const isShared = (_address: string): boolean => false;
+const isPostgres = (address: string): boolean => /^postgres(ql)?:\/\//.test(address);
 
-/** `isReader`: the database exists, and is only read. */
+/** Whether other processes may write to the database, too. */
+export const isShared = isPostgres;
+
+/** Loads the driver. `isReader`: the database exists, and is only read. */
 export async function openDatabase(address: string, isReader = false): Promise<EventDatabase> {
+  if (isPostgres(address)) {
+    const { openPostgres } = await import('../storage/postgres/postgres-database.ts');
+    return openPostgres(address);
+  }
+  const { openSqlite, openSqliteReader } = await import('../storage/sqlite/sqlite-database.ts');
   return isReader ? openSqliteReader(address) : openSqlite(address);
 }
