@@ -92,7 +92,8 @@ function* partsOf(text: string): Generator<Part> {
     space.exec(text);
     part.lastIndex = space.lastIndex;
     const found = part.exec(text);
-    if (!found) {
+    // An empty match would repeat for ever.
+    if (!found || found[0] === '') {
       if (space.lastIndex < text.length) throw badRequest('spec.query has a quotation mark that is not closed');
       return;
     }

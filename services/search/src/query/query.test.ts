@@ -42,6 +42,8 @@ describe('a query', () => {
     ['we*', /at least 3 characters/],
     ['web -fron*', /whole words/],
     ['"open', /not closed/],
+    ['a:"', /not closed/],
+    ['kind:"open', /no value/],
     ['kind:', /at least one word|no value/],
     ['kind:""', /no value/],
     ['kind:Po*', /does not support/],
