@@ -27,6 +27,10 @@ const benches: Record<string, { what: string; run: () => Promise<{ run(options: 
     what: 'ControlPlanes through the whole platform: one, five hundred at once, and what they cost when nobody uses them',
     run: () => import('./controlplanes/main.ts'),
   },
+  projects: {
+    what: 'a thousand projects in twenty organizations: memory, lists of members, changes of memberships',
+    run: () => import('./projects/main.ts'),
+  },
   controllers: {
     what: 'the essential controllers beside kube-controller-manager: namespaces, garbage, accounts; ten thousand idle tenants',
     run: () => import('./controllers/main.ts'),

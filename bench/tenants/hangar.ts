@@ -65,8 +65,11 @@ export class Hangar {
     return join(this.#folder, name);
   }
 
-  /** From the start of the process to the first `ok` of /readyz, in milliseconds. `isWhole`: with controllers and operator. */
-  async start({ isWhole = false } = {}): Promise<number> {
+  /**
+   * From the start of the process to the first `ok` of /readyz, in milliseconds. `isWhole`: with controllers and operator. `flags`: more
+   * flags of `hangar up`.
+   */
+  async start({ isWhole = false, flags = [] as readonly string[] } = {}): Promise<number> {
     const output = await open(this.file('output.txt'), 'a');
     const begun = performance.now();
     this.#child = spawn(
@@ -79,6 +82,7 @@ export class Hangar {
         `--data-dir=${this.dataFolder}`,
         `--listen=127.0.0.1:${this.#port}`,
         `--token-file=${this.file('tokens.csv')}`,
+        ...flags,
       ],
       { stdio: ['ignore', output.fd, output.fd] },
     );
