@@ -1,6 +1,6 @@
 /** Runs the essential controllers for all control planes of a feed: one queue for each controller, no cost for an idle control plane. */
 
-import { hasCode } from '@hangar/core';
+import { hasCode, lazy } from '@hangar/core';
 import type { MetricsRegistry } from '@hangar/runtime';
 import type { ControllerWorld, FleetController, FleetFeed, RemoteWorld } from './contract.ts';
 import { essentialControllers } from './essential-set.ts';
@@ -74,12 +74,17 @@ export class EssentialControllers {
   /** Runs until the signal is aborted; resolves when no work runs. Can be called once. */
   async run(signal: AbortSignal): Promise<void> {
     for (const lane of this.#lanes) lane.start();
+    const stop = lazy(() => Promise.all(this.#lanes.map((lane) => lane.stop(signal.reason))));
+    // The feed can end later: it gives way to requests.
+    const onAbort = (): void => void stop();
+    signal.addEventListener('abort', onAbort, { once: true });
     try {
       await this.#feed.follow(this.#fanOut, signal);
     } catch (error) {
       if (!signal.aborted || !hasCode(error, 'Aborted')) throw error;
     } finally {
-      await Promise.all(this.#lanes.map((lane) => lane.stop(signal.reason)));
+      signal.removeEventListener('abort', onAbort);
+      await stop();
     }
   }
 }
