@@ -196,6 +196,7 @@ async function measureQueries(address: string, events: number): Promise<number> 
           after: undefined,
           limit: 100,
           scanMax: 100_000,
+          bytesMax: 2 * 1024 * 1024,
         });
         for (const { text } of page.events) JSON.parse(text);
         times.push(performance.now() - startMs);

@@ -62,6 +62,8 @@ export interface EventQuery {
   readonly limit: number;
   /** Maximum number of events that one call examines. */
   readonly scanMax: number;
+  /** A call stops reading after events whose texts have this size together. */
+  readonly bytesMax: number;
 }
 
 export interface FoundEvent extends EventPosition {

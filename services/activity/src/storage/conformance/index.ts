@@ -39,6 +39,7 @@ const everything: EventQuery = {
   filter: undefined,
   limit: 1_000,
   scanMax: 1_000_000,
+  bytesMax: 1e12,
 };
 
 const plane = (name: string, sinceUs = 0): VisiblePlanes => [{ name, sinceUs }];
@@ -169,6 +170,43 @@ export function conformance(driver: Driver): void {
         } while (after);
         assert.deepEqual(found, ['e3']);
         assert.ok(calls > 1 && calls <= 4, `${calls} calls`);
+      }),
+    );
+
+    test(
+      'a query stops after a number of bytes, with at least one event, and goes on without gap or repetition',
+      opened(async ({ database }) => {
+        const items = Array.from({ length: 40 }, (_, at) =>
+          auditEvent({
+            id: `e${at}`,
+            plane: ['red', 'blue'][at % 2]!,
+            verb: at % 4 < 2 ? 'delete' : 'get',
+            timeUs: startOfDay(day + (at % 3)) + at,
+            response: { data: 'x'.repeat(5_000) },
+          }),
+        );
+        await database.append(eventsOf(...items), nowUs);
+        const filters = [undefined, new EventFilter('verb == "delete"').sql];
+        for (const planes of ['all', [...plane('red'), ...plane('blue')]] as VisiblePlanes[]) {
+          for (const [bytesMax, lengthMax] of [
+            [1, 1],
+            [17_000, 4],
+          ] as const) {
+            for (const filter of filters) {
+              const whole = idsOf((await database.query({ ...everything, planes, filter })).events);
+              assert.equal(whole.length, filter ? 20 : 40);
+              const paged: string[] = [];
+              let after: EventQuery['after'];
+              do {
+                const page = await database.query({ ...everything, planes, filter, after, bytesMax });
+                assert.ok(page.events.length <= lengthMax, `${page.events.length} events in ${bytesMax} bytes`);
+                paged.push(...idsOf(page.events));
+                after = page.next;
+              } while (after);
+              assert.deepEqual(paged, whole);
+            }
+          }
+        }
       }),
     );
 
