@@ -35,6 +35,8 @@ export interface ActivityServiceOptions {
 }
 
 export interface ActivityService extends Pick<AggregatedServer, 'port' | 'ca' | 'close'> {
+  /** Resolves when the service cannot go on: it must be closed and started again. */
+  readonly failed: Promise<Error>;
   /** For events of the same process: as the endpoint, without HTTP. */
   readonly backend: Backend;
   /** For registrations. */
@@ -78,6 +80,7 @@ export async function startActivityService(options: ActivityServiceOptions): Pro
     return {
       port: server.port,
       ca: server.ca,
+      failed: backend.failed,
       backend,
       kinds,
       async close() {

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '@hangar/core';
-import type { IngestSource } from '../ingest/batch.ts';
+import type { Batch, IngestSource } from '../ingest/batch.ts';
 import { readBatch } from '../ingest/batch.ts';
 import type { PolicySet } from '../policy/policy.ts';
 import type {
@@ -13,7 +13,6 @@ import type {
   EventDatabase,
   EventPage,
   EventQuery,
-  NewEvent,
   StoredActivity,
   VisiblePlanes,
 } from '../storage/contract.ts';
@@ -56,15 +55,20 @@ export interface LocalBackendOptions {
 }
 
 interface Waiting {
-  readonly events: readonly NewEvent[];
-  readonly expired: number;
+  readonly body: Uint8Array;
+  readonly source: IngestSource;
   readonly resolve: (ingested: Ingested) => void;
   readonly reject: (error: unknown) => void;
 }
 
+interface Parsed extends Pick<Waiting, 'resolve' | 'reject'> {
+  readonly batch: Batch;
+}
+
 const retentionIntervalMs = 3_600_000;
-/** Events that one transaction stores, unless one batch has more. */
+/** A transaction stores the events of further batches only while it has fewer events and bytes. */
 const groupEventsMax = 10_000;
+const groupBytesMax = 8 * 1024 * 1024;
 
 export class LocalBackend implements Backend {
   readonly isShared: boolean;
@@ -88,13 +92,8 @@ export class LocalBackend implements Backend {
 
   ingest(body: Uint8Array, source: IngestSource): Promise<Ingested> {
     const { promise, resolve, reject } = Promise.withResolvers<Ingested>();
-    try {
-      const limits = { nowUs: this.#nowUs(), oldestUs: this.#oldestUs() };
-      this.#waiting.push({ ...readBatch(body, source, this.#options.policies, limits), resolve, reject });
-      this.#running ??= this.#commitAll().finally(() => (this.#running = undefined));
-    } catch (error) {
-      reject(error);
-    }
+    this.#waiting.push({ body, source, resolve, reject });
+    this.#running ??= this.#commitAll().finally(() => (this.#running = undefined));
     return promise;
   }
 
@@ -123,10 +122,11 @@ export class LocalBackend implements Backend {
     await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
       const group = this.#nextGroup();
+      if (group.length === 0) continue;
       try {
-        const all = group.flatMap(({ events }) => events);
+        const all = group.flatMap(({ batch }) => batch.events);
         const { version, changedPlanes } = await this.#options.database.append(all, this.#nowUs());
-        for (const { events, expired, resolve } of group) resolve({ stored: events.length, expired });
+        for (const { batch, resolve } of group) resolve({ stored: batch.events.length, expired: batch.expired });
         if (changedPlanes.length > 0) for (const tell of this.#listeners) tell({ version, changedPlanes });
       } catch (error) {
         for (const { reject } of group) reject(error);
@@ -135,15 +135,24 @@ export class LocalBackend implements Backend {
     }
   }
 
-  #nextGroup(): Waiting[] {
-    let events = 0;
-    let length = 0;
-    for (const one of this.#waiting) {
-      if (length > 0 && events + one.events.length > groupEventsMax) break;
-      events += one.events.length;
-      length++;
+  /** Parses the batches of the next transaction. Waiting batches are not parsed: their objects need more memory than their bytes. */
+  #nextGroup(): Parsed[] {
+    const limits = { nowUs: this.#nowUs(), oldestUs: this.#oldestUs() };
+    const group: Parsed[] = [];
+    for (let events = 0, bytes = 0; events < groupEventsMax && bytes < groupBytesMax;) {
+      const next = this.#waiting.shift();
+      if (!next) break;
+      const { body, source, resolve, reject } = next;
+      bytes += body.length;
+      try {
+        const batch = readBatch(body, source, this.#options.policies, limits);
+        events += batch.events.length;
+        group.push({ batch, resolve, reject });
+      } catch (error) {
+        reject(error);
+      }
     }
-    return this.#waiting.splice(0, length);
+    return group;
   }
 
   #nowUs = (): number => this.#options.clock.now() * 1_000;
