@@ -131,12 +131,13 @@ async function fill(address: string, events: number, endUs: number): Promise<voi
       const rows = Array.from({ length: Math.min(atOnce, events - done) }, (_, more) => {
         const at = done + more;
         const timeUs = Math.floor(endUs - spreadUs + (at / events) * spreadUs);
+        const text = JSON.stringify(event(at, timeUs));
         return {
           row: {
             plane: planeName((at * 7_919) % planes),
             timeUs,
             digest: randomBytes(16),
-            text: JSON.stringify(event(at, timeUs)),
+            text,
             auditId: String(at),
             stage: 'ResponseComplete',
             verb: verbs[at % verbs.length]!,
@@ -148,6 +149,7 @@ async function fill(address: string, events: number, endUs: number): Promise<voi
             name: `web-${at % 50}`,
             code: 200,
           },
+          withoutObjects: () => text,
           draft: undefined,
         };
       });

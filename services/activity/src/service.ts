@@ -27,6 +27,8 @@ export interface ActivityServiceOptions {
   /** Evaluated before the built-in ones. */
   readonly policies?: readonly ActivityPolicy[];
   readonly retentionMs?: number;
+  /** Size of the database: beyond it, the oldest days are dropped. Default: 20 GiB. */
+  readonly databaseBytesMax?: number;
   readonly host: string;
   readonly port: number;
   readonly hosts?: readonly string[];
@@ -56,6 +58,7 @@ export async function startActivityService(options: ActivityServiceOptions): Pro
     address: options.database,
     policies,
     retentionMs: options.retentionMs ?? defaultRetentionMs,
+    ...(options.databaseBytesMax !== undefined && { databaseBytesMax: options.databaseBytesMax }),
     onError,
   });
   const kindsOf = (scope: Scope): Kind[] => [

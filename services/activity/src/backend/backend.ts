@@ -18,7 +18,7 @@ import type {
 } from '../storage/contract.ts';
 
 export interface Ingested {
-  /** Number of events that are stored now. */
+  /** Number of events that are stored now, or were dropped because their control plane has reached its limit of the day. */
   readonly stored: number;
   /** Number of events that are older than the retention. */
   readonly expired: number;
@@ -50,6 +50,8 @@ export interface LocalBackendOptions {
   readonly policies: PolicySet;
   readonly clock: Clock;
   readonly retentionMs: number;
+  /** Size of the database: beyond it, the oldest days are dropped. */
+  readonly databaseBytesMax?: number;
   readonly isShared?: boolean;
   readonly onError: (error: Error) => void;
 }
@@ -61,11 +63,17 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+const limitError = (plane: string): Error =>
+  new Error(`events of control plane "${plane}" exceed the limit of a day: further events of today are not stored`);
+
 interface Parsed extends Pick<Waiting, 'resolve' | 'reject'> {
   readonly batch: Batch;
 }
 
 const retentionIntervalMs = 3_600_000;
+export const defaultDatabaseBytesMax = 20 * 1024 ** 3;
+/** The size of the database is checked after batches of this size together. */
+const checkedBytes = 64 * 1024 * 1024;
 /** A transaction stores the events of further batches only while it has fewer events and bytes. */
 const groupEventsMax = 10_000;
 const groupBytesMax = 8 * 1024 * 1024;
@@ -77,6 +85,8 @@ export class LocalBackend implements Backend {
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
   #timer: { cancel(): void } | undefined;
+  #bytesSinceCheck = 0;
+  #isFull = false;
 
   constructor(options: LocalBackendOptions) {
     this.#options = options;
@@ -85,9 +95,21 @@ export class LocalBackend implements Backend {
 
   /** Drops expired partitions now and every hour. Only for the backend that writes. */
   async startRetention(): Promise<void> {
-    const { database, clock, onError } = this.#options;
-    await database.retain(this.#oldestUs()).catch((error: unknown) => onError(error as Error));
-    this.#timer = clock.after(retentionIntervalMs, () => void this.startRetention());
+    await this.#retain();
+    this.#timer = this.#options.clock.after(retentionIntervalMs, () => void this.startRetention());
+  }
+
+  async #retain(): Promise<void> {
+    const { database, databaseBytesMax: bytesMax = defaultDatabaseBytesMax, onError } = this.#options;
+    this.#bytesSinceCheck = 0;
+    try {
+      const wasFull = this.#isFull;
+      this.#isFull = !(await database.retain({ beforeUs: this.#oldestUs(), nowUs: this.#nowUs(), bytesMax }));
+      if (this.#isFull && !wasFull)
+        onError(new Error('the events of today exceed the size of the database: no more are stored'));
+    } catch (error) {
+      onError(error as Error);
+    }
   }
 
   ingest(body: Uint8Array, source: IngestSource): Promise<Ingested> {
@@ -124,8 +146,11 @@ export class LocalBackend implements Backend {
       const group = this.#nextGroup();
       if (group.length === 0) continue;
       try {
+        if (this.#isFull || this.#bytesSinceCheck >= checkedBytes) await this.#retain();
+        if (this.#isFull) throw new Error('the database has reached its size');
         const all = group.flatMap(({ batch }) => batch.events);
-        const { version, changedPlanes } = await this.#options.database.append(all, this.#nowUs());
+        const { version, changedPlanes, limitedPlanes } = await this.#options.database.append(all, this.#nowUs());
+        for (const plane of limitedPlanes) this.#options.onError(limitError(plane));
         for (const { batch, resolve } of group) resolve({ stored: batch.events.length, expired: batch.expired });
         if (changedPlanes.length > 0) for (const tell of this.#listeners) tell({ version, changedPlanes });
       } catch (error) {
@@ -144,6 +169,7 @@ export class LocalBackend implements Backend {
       if (!next) break;
       const { body, source, resolve, reject } = next;
       bytes += body.length;
+      this.#bytesSinceCheck += body.length;
       try {
         const batch = readBatch(body, source, this.#options.policies, limits);
         events += batch.events.length;

@@ -18,6 +18,7 @@ export interface ThreadedBackendOptions {
   readonly address: string;
   readonly policies: readonly ActivityPolicy[];
   readonly retentionMs: number;
+  readonly databaseBytesMax?: number;
   /** Heap of the thread that writes. */
   readonly writerMemoryMb?: number;
   readonly onError: (error: Error) => void;

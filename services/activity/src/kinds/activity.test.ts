@@ -16,7 +16,7 @@ function newEvent(at: number): NewEvent {
   const text = JSON.stringify(auditEvent({ id: `e${at}`, timeUs: nowUs }));
   const row = { ...columnsOf(JSON.parse(text)), plane: 'red', timeUs: nowUs, digest: digestOf('red', text), text };
   const render = (): string => JSON.stringify({ time: microTime(nowUs) });
-  return { row, draft: { objectKey: undefined, remembered: undefined, render } };
+  return { row, withoutObjects: () => text, draft: { objectKey: undefined, remembered: undefined, render } };
 }
 
 test('a list without a limit of too many activities is refused from every start, and pages are served', async () => {
