@@ -328,11 +328,11 @@ export function conformance(driver: Driver): void {
     test(
       'a summary has the value before the change, also in one batch and after a restart',
       opened(async (one) => {
-        const scaled = (replicas: number, verb = 'patch') =>
+        const scaled = (replicas: number, verb = 'patch', uid = 'one') =>
           auditEvent({
             verb,
             reference: verb === 'patch' ? { subresource: 'scale' } : {},
-            response: { kind: verb === 'patch' ? 'Scale' : 'Deployment', spec: { replicas } },
+            response: { kind: verb === 'patch' ? 'Scale' : 'Deployment', metadata: { uid }, spec: { replicas } },
             timeUs: nowUs,
           });
         await one.database.append(eventsOf(scaled(2, 'create'), scaled(5)), nowUs);
@@ -346,6 +346,17 @@ export function conformance(driver: Driver): void {
             'kim scaled Deployment web from 2 to 5',
             'kim scaled Deployment web from 5 to 3',
           ],
+        );
+        // The control plane was deleted, and another owner created one of the same name.
+        await one.database.append(eventsOf(scaled(4, 'patch', 'two'), scaled(6, 'patch', '')), nowUs);
+        const later = await one.database.activities({
+          planes: 'all',
+          afterVersion: activities.at(-1)!.version,
+          limit: 10,
+        });
+        assert.deepEqual(
+          later.activities.map(({ text }) => JSON.parse(text).summary),
+          ['kim scaled Deployment web to 4', 'kim scaled Deployment web to 6'],
         );
       }),
     );
