@@ -131,12 +131,13 @@ async function fill(address: string, events: number, endUs: number): Promise<voi
       const rows = Array.from({ length: Math.min(atOnce, events - done) }, (_, more) => {
         const at = done + more;
         const timeUs = Math.floor(endUs - spreadUs + (at / events) * spreadUs);
+        const text = JSON.stringify(event(at, timeUs));
         return {
           row: {
             plane: planeName((at * 7_919) % planes),
             timeUs,
             digest: randomBytes(16),
-            text: JSON.stringify(event(at, timeUs)),
+            text,
             auditId: String(at),
             stage: 'ResponseComplete',
             verb: verbs[at % verbs.length]!,
@@ -148,6 +149,7 @@ async function fill(address: string, events: number, endUs: number): Promise<voi
             name: `web-${at % 50}`,
             code: 200,
           },
+          withoutObjects: () => text,
           draft: undefined,
         };
       });
@@ -196,6 +198,7 @@ async function measureQueries(address: string, events: number): Promise<number> 
           after: undefined,
           limit: 100,
           scanMax: 100_000,
+          bytesMax: 2 * 1024 * 1024,
         });
         for (const { text } of page.events) JSON.parse(text);
         times.push(performance.now() - startMs);

@@ -27,6 +27,8 @@ export interface ActivityServiceOptions {
   /** Evaluated before the built-in ones. */
   readonly policies?: readonly ActivityPolicy[];
   readonly retentionMs?: number;
+  /** Size of the database: beyond it, the oldest days are dropped. Default: 20 GiB. */
+  readonly databaseBytesMax?: number;
   readonly host: string;
   readonly port: number;
   readonly hosts?: readonly string[];
@@ -35,6 +37,8 @@ export interface ActivityServiceOptions {
 }
 
 export interface ActivityService extends Pick<AggregatedServer, 'port' | 'ca' | 'close'> {
+  /** Resolves when the service cannot go on: it must be closed and started again. */
+  readonly failed: Promise<Error>;
   /** For events of the same process: as the endpoint, without HTTP. */
   readonly backend: Backend;
   /** For registrations. */
@@ -54,6 +58,7 @@ export async function startActivityService(options: ActivityServiceOptions): Pro
     address: options.database,
     policies,
     retentionMs: options.retentionMs ?? defaultRetentionMs,
+    ...(options.databaseBytesMax !== undefined && { databaseBytesMax: options.databaseBytesMax }),
     onError,
   });
   const kindsOf = (scope: Scope): Kind[] => [
@@ -78,6 +83,7 @@ export async function startActivityService(options: ActivityServiceOptions): Pro
     return {
       port: server.port,
       ca: server.ca,
+      failed: backend.failed,
       backend,
       kinds,
       async close() {

@@ -11,6 +11,9 @@ export type AuditReceiver = (body: string) => Promise<unknown>;
 const batchWaitMs = 200;
 const firstPauseMs = 500;
 const waitingMax = 50_000;
+const waitingBytesMax = 64 * 1024 * 1024;
+/** The service parses a batch as a whole. */
+const batchBytesMax = 4 * 1024 * 1024;
 
 export class AuditFeed implements AuditSink {
   readonly #sink: WebhookSink;
@@ -22,6 +25,8 @@ export class AuditFeed implements AuditSink {
       batchWaitMs,
       firstPauseMs,
       waitingMax,
+      waitingBytesMax,
+      batchBytesMax,
       attemptsMax: 20,
       onLost: (events, reason) => log.error('audit events were lost', { events, reason }),
       post: async (body) => {
@@ -31,8 +36,8 @@ export class AuditFeed implements AuditSink {
     });
   }
 
-  write(event: string): void {
-    this.#sink.write(event);
+  write(event: string, withoutObjects?: () => string): void {
+    this.#sink.write(event, withoutObjects);
   }
 
   /** Sends events to the receiver. The returned function sends the waiting ones, then ends it. */

@@ -129,6 +129,22 @@ test('below Request no body is in the log, below RequestResponse no answer', asy
   assert.deepEqual(await create('None'), []);
 });
 
+test('a sink can write an event without its objects', async () => {
+  const policy = AuditPolicy.read('apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: RequestResponse}]');
+  const lines: (string | undefined)[] = [];
+  const write = (_: string, withoutObjects?: () => string): void => void lines.push(withoutObjects?.());
+  const auditor = new Auditor({ policy, sinks: [{ write, close: async () => {} }], clock: systemClock });
+  const sent = request('/api/v1/namespaces/default/secrets', 'POST', secret);
+  const record = auditor.begin(sent, requestInfo('POST', sent.target, false), user)!;
+  record.answered(answer(201, secret));
+  const [received, complete] = lines;
+  assert.equal(received, undefined, 'there are no objects yet');
+  const event = JSON.parse(complete!) as AuditEvent;
+  assert.equal(event.responseObject, undefined);
+  assert.equal(event.objectRef?.['name'], 'a');
+  assert.deepEqual(event.annotations, { 'audit.k8s.io/truncated': 'true' });
+});
+
 test('managedFields and stages are left out where the policy says so', async () => {
   const events = await create('RequestResponse', 'omitManagedFields: true\nomitStages: [RequestReceived]');
   assert.equal(events.length, 1);

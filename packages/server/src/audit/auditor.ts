@@ -39,9 +39,9 @@ export class Auditor {
     this.#world = {
       clock,
       annotations,
-      write: (text) => {
+      write: (text, withoutObjects) => {
         this.#eventCount++;
-        for (const sink of sinks) sink.write(text);
+        for (const sink of sinks) sink.write(text, withoutObjects);
       },
     };
   }
@@ -86,8 +86,10 @@ export class Auditor {
 interface RecordWorld {
   readonly clock: Clock;
   readonly annotations: Readonly<Record<string, string>> | undefined;
-  write(text: string): void;
+  write(text: string, withoutObjects: (() => string) | undefined): void;
 }
+
+const noTexts: ReadonlyMap<string, string> = new Map();
 
 interface Begun {
   readonly auditID: string;
@@ -155,7 +157,13 @@ export class AuditRecord {
     if (this.#verdict.omitStages.has(stage)) return;
     this.#event.stage = stage;
     this.#event.stageTimestamp = microTime(this.#world.clock.now());
-    this.#world.write(eventText(this.#facts, this.#event, this.#texts));
+    const withoutObjects = this.#texts.size === 0 ? undefined : () => this.#withoutObjects();
+    this.#world.write(eventText(this.#facts, this.#event, this.#texts), withoutObjects);
+  }
+
+  #withoutObjects(): string {
+    const annotations = { ...this.#event.annotations, 'audit.k8s.io/truncated': 'true' };
+    return eventText(this.#facts, { ...this.#event, annotations }, noTexts);
   }
 
   #conclude(answer: Answer): void {

@@ -83,6 +83,58 @@ test('what too many events are too much for is counted, not kept', async () => {
   assert.deepEqual(lost, [1, 1, 1, 2]);
 });
 
+test('waiting bytes are bounded: events lose their objects first, and later ones are counted as lost', async () => {
+  const lost: number[] = [];
+  const lists: string[][] = [];
+  const sink = new WebhookSink({
+    clock: new Scheduler(seededRandom(1)),
+    waitingBytesMax: 100,
+    attemptsMax: 1,
+    onLost: (events) => void lost.push(events),
+    post: async (body) => void lists.push((JSON.parse(body) as { items: string[] }).items),
+  });
+  const whole = JSON.stringify('o'.repeat(38));
+  const short = JSON.stringify('short--');
+  for (let i = 0; i < 12; i++) sink.write(whole, () => short);
+  assert.equal(lost.length, 5);
+  await sink.close();
+  assert.deepEqual(lists, [[JSON.parse(whole), ...Array.from({ length: 6 }, () => 'short--')]]);
+});
+
+test('a batch has at most the configured bytes, unless one event has more', async () => {
+  const clock = new Scheduler(seededRandom(1));
+  const lists: string[][] = [];
+  const sink = new WebhookSink({
+    clock,
+    batchBytesMax: 20,
+    batchWaitMs: 1_000,
+    onLost: () => assert.fail('nothing is lost'),
+    post: async (body) => void lists.push((JSON.parse(body) as { items: string[] }).items),
+  });
+  const events = ['1234567', '2345678', '3', '4'.repeat(50), '5'];
+  for (const event of events) sink.write(JSON.stringify(event));
+  await clock.advance(60_000);
+  assert.deepEqual(lists, [['1234567', '2345678'], ['3'], ['4'.repeat(50)], ['5']]);
+  await sink.close();
+});
+
+test('a batch that cannot be encoded is counted as lost', async () => {
+  const lost: number[] = [];
+  const sink = new WebhookSink({
+    clock: new Scheduler(seededRandom(1)),
+    batchBytesMax: Infinity,
+    waitingBytesMax: Infinity,
+    attemptsMax: 1,
+    onLost: (events) => void lost.push(events),
+    post: () => assert.fail('there is no body'),
+  });
+  // Together longer than the longest string.
+  const long = 'x'.repeat(2 ** 28);
+  for (let i = 0; i < 3; i++) sink.write(long);
+  await sink.close();
+  assert.deepEqual(lost, [3]);
+});
+
 test('a log that cannot be put aside, or not be opened again, goes on', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'hangar-audit-'));
   t.after(() => rmSync(folder, { recursive: true }));

@@ -30,7 +30,8 @@ export interface DelegatedAuthenticationOptions {
 /** Tries certificates of front proxies first, then of users. */
 export class DelegatedCertificates implements Authenticator {
   readonly #options: DelegatedAuthenticationOptions;
-  #authenticators: readonly Authenticator[] = [];
+  #proxies: readonly FrontProxyAuthenticator[] = [];
+  #users: readonly Authenticator[] = [];
   #known = '';
   #timer: Timer | undefined;
   #isClosed = false;
@@ -51,11 +52,12 @@ export class DelegatedCertificates implements Authenticator {
   }
 
   authenticate(request: ServerRequest): User | undefined {
-    for (const one of this.#authenticators) {
-      const user = one.authenticate(request) as User | undefined;
-      if (user) return user;
-    }
-    return undefined;
+    return this.proxied(request) ?? firstUser(this.#users, request);
+  }
+
+  /** Returns the user that a front proxy names; undefined if the connection has no certificate of a front proxy. */
+  proxied(request: ServerRequest): User | undefined {
+    return firstUser(this.#proxies, request);
   }
 
   #again(): void {
@@ -77,8 +79,8 @@ export class DelegatedCertificates implements Authenticator {
     const clientCa = textOf(values, 'client-ca-file');
     const proxyCa = textOf(values, 'requestheader-client-ca-file');
     const names = (name: string): string[] => namesOf(values, name);
-    this.#authenticators = [
-      ...(proxyCa === ''
+    this.#proxies =
+      proxyCa === ''
         ? []
         : [
             new FrontProxyAuthenticator(clock, {
@@ -89,13 +91,20 @@ export class DelegatedCertificates implements Authenticator {
               groupHeaders: names('requestheader-group-headers'),
               extraHeaderPrefixes: names('requestheader-extra-headers-prefix'),
             }),
-          ]),
-      ...(clientCa === '' ? [] : [new CertificateAuthenticator(clock, clientCa)]),
-    ];
+          ];
+    this.#users = clientCa === '' ? [] : [new CertificateAuthenticator(clock, clientCa)];
     onAuthorities([proxyCa, clientCa].filter((pem) => pem !== '').join('\n'));
     // Last, so that a configuration that failed to apply is retried at the next poll.
     this.#known = text;
   }
+}
+
+function firstUser(authenticators: readonly Authenticator[], request: ServerRequest): User | undefined {
+  for (const one of authenticators) {
+    const user = one.authenticate(request) as User | undefined;
+    if (user) return user;
+  }
+  return undefined;
 }
 
 const textOf = (values: JsonObject, name: string): string => {

@@ -43,3 +43,5 @@ export type { Authorizer } from '../auth/authorize.ts';
 export { FrontProxyAuthenticator } from '../auth/front-proxy/front-proxy.ts';
 export type { Answer, Peer, ServerRequest } from '../http/message.ts';
 export { errorAnswer } from '../objects/answers.ts';
+export { isPublicPath } from '../request/public-paths.ts';
+export { splitTarget } from '../request/query.ts';

@@ -83,8 +83,8 @@ export interface AggregatedView {
 
 export interface SelectWorld {
   open(options: ViewOptions): AggregatedView;
-  /** Returns the user that the front proxy of the cluster names, or whose certificate the cluster issued. */
-  userOf(request: ServerRequest): User | undefined;
+  /** Returns the user that the front proxy of the cluster names; undefined if the request does not come from it. */
+  proxiedUserOf(request: ServerRequest): User | undefined;
 }
 
 /** A running aggregated API server. */
@@ -137,7 +137,7 @@ export async function serveAggregated(options: AggregatedServerOptions): Promise
     });
   const server = serverOf(plane, byCluster);
   const selectWorld: SelectWorld = {
-    userOf: (request) => certificates.authenticate(request),
+    proxiedUserOf: (request) => certificates.proxied(request),
     open({ kinds: own, ...access }) {
       const view = libraryPlane({ kinds: own, store, prefix, clock, random, ...(admission ? { admission } : {}) });
       const handler = serverOf(view, { ...byCluster, ...access });

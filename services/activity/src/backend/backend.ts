@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '@hangar/core';
-import type { IngestSource } from '../ingest/batch.ts';
+import type { Batch, IngestSource } from '../ingest/batch.ts';
 import { readBatch } from '../ingest/batch.ts';
 import type { PolicySet } from '../policy/policy.ts';
 import type {
@@ -13,13 +13,12 @@ import type {
   EventDatabase,
   EventPage,
   EventQuery,
-  NewEvent,
   StoredActivity,
   VisiblePlanes,
 } from '../storage/contract.ts';
 
 export interface Ingested {
-  /** Number of events that are stored now. */
+  /** Number of events that are stored now, or were dropped because their control plane has reached its limit of the day. */
   readonly stored: number;
   /** Number of events that are older than the retention. */
   readonly expired: number;
@@ -51,20 +50,33 @@ export interface LocalBackendOptions {
   readonly policies: PolicySet;
   readonly clock: Clock;
   readonly retentionMs: number;
+  /** Size of the database: beyond it, the oldest days are dropped. */
+  readonly databaseBytesMax?: number;
   readonly isShared?: boolean;
   readonly onError: (error: Error) => void;
 }
 
 interface Waiting {
-  readonly events: readonly NewEvent[];
-  readonly expired: number;
+  readonly body: Uint8Array;
+  readonly source: IngestSource;
   readonly resolve: (ingested: Ingested) => void;
   readonly reject: (error: unknown) => void;
 }
 
+const limitError = (plane: string): Error =>
+  new Error(`events of control plane "${plane}" exceed the limit of a day: further events of today are not stored`);
+
+interface Parsed extends Pick<Waiting, 'resolve' | 'reject'> {
+  readonly batch: Batch;
+}
+
 const retentionIntervalMs = 3_600_000;
-/** Events that one transaction stores, unless one batch has more. */
+export const defaultDatabaseBytesMax = 20 * 1024 ** 3;
+/** The size of the database is checked after batches of this size together. */
+const checkedBytes = 64 * 1024 * 1024;
+/** A transaction stores the events of further batches only while it has fewer events and bytes. */
 const groupEventsMax = 10_000;
+const groupBytesMax = 8 * 1024 * 1024;
 
 export class LocalBackend implements Backend {
   readonly isShared: boolean;
@@ -73,6 +85,8 @@ export class LocalBackend implements Backend {
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
   #timer: { cancel(): void } | undefined;
+  #bytesSinceCheck = 0;
+  #isFull = false;
 
   constructor(options: LocalBackendOptions) {
     this.#options = options;
@@ -81,20 +95,27 @@ export class LocalBackend implements Backend {
 
   /** Drops expired partitions now and every hour. Only for the backend that writes. */
   async startRetention(): Promise<void> {
-    const { database, clock, onError } = this.#options;
-    await database.retain(this.#oldestUs()).catch((error: unknown) => onError(error as Error));
-    this.#timer = clock.after(retentionIntervalMs, () => void this.startRetention());
+    await this.#retain();
+    this.#timer = this.#options.clock.after(retentionIntervalMs, () => void this.startRetention());
+  }
+
+  async #retain(): Promise<void> {
+    const { database, databaseBytesMax: bytesMax = defaultDatabaseBytesMax, onError } = this.#options;
+    this.#bytesSinceCheck = 0;
+    try {
+      const wasFull = this.#isFull;
+      this.#isFull = !(await database.retain({ beforeUs: this.#oldestUs(), nowUs: this.#nowUs(), bytesMax }));
+      if (this.#isFull && !wasFull)
+        onError(new Error('the events of today exceed the size of the database: no more are stored'));
+    } catch (error) {
+      onError(error as Error);
+    }
   }
 
   ingest(body: Uint8Array, source: IngestSource): Promise<Ingested> {
     const { promise, resolve, reject } = Promise.withResolvers<Ingested>();
-    try {
-      const limits = { nowUs: this.#nowUs(), oldestUs: this.#oldestUs() };
-      this.#waiting.push({ ...readBatch(body, source, this.#options.policies, limits), resolve, reject });
-      this.#running ??= this.#commitAll().finally(() => (this.#running = undefined));
-    } catch (error) {
-      reject(error);
-    }
+    this.#waiting.push({ body, source, resolve, reject });
+    this.#running ??= this.#commitAll().finally(() => (this.#running = undefined));
     return promise;
   }
 
@@ -123,10 +144,14 @@ export class LocalBackend implements Backend {
     await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
       const group = this.#nextGroup();
+      if (group.length === 0) continue;
       try {
-        const all = group.flatMap(({ events }) => events);
-        const { version, changedPlanes } = await this.#options.database.append(all, this.#nowUs());
-        for (const { events, expired, resolve } of group) resolve({ stored: events.length, expired });
+        if (this.#isFull || this.#bytesSinceCheck >= checkedBytes) await this.#retain();
+        if (this.#isFull) throw new Error('the database has reached its size');
+        const all = group.flatMap(({ batch }) => batch.events);
+        const { version, changedPlanes, limitedPlanes } = await this.#options.database.append(all, this.#nowUs());
+        for (const plane of limitedPlanes) this.#options.onError(limitError(plane));
+        for (const { batch, resolve } of group) resolve({ stored: batch.events.length, expired: batch.expired });
         if (changedPlanes.length > 0) for (const tell of this.#listeners) tell({ version, changedPlanes });
       } catch (error) {
         for (const { reject } of group) reject(error);
@@ -135,15 +160,25 @@ export class LocalBackend implements Backend {
     }
   }
 
-  #nextGroup(): Waiting[] {
-    let events = 0;
-    let length = 0;
-    for (const one of this.#waiting) {
-      if (length > 0 && events + one.events.length > groupEventsMax) break;
-      events += one.events.length;
-      length++;
+  /** Parses the batches of the next transaction. Waiting batches are not parsed: their objects need more memory than their bytes. */
+  #nextGroup(): Parsed[] {
+    const limits = { nowUs: this.#nowUs(), oldestUs: this.#oldestUs() };
+    const group: Parsed[] = [];
+    for (let events = 0, bytes = 0; events < groupEventsMax && bytes < groupBytesMax;) {
+      const next = this.#waiting.shift();
+      if (!next) break;
+      const { body, source, resolve, reject } = next;
+      bytes += body.length;
+      this.#bytesSinceCheck += body.length;
+      try {
+        const batch = readBatch(body, source, this.#options.policies, limits);
+        events += batch.events.length;
+        group.push({ batch, resolve, reject });
+      } catch (error) {
+        reject(error);
+      }
     }
-    return this.#waiting.splice(0, length);
+    return group;
   }
 
   #nowUs = (): number => this.#options.clock.now() * 1_000;

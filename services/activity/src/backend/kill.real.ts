@@ -106,7 +106,15 @@ test('a killed process loses no acknowledged event, repeated batches are stored 
     Array.from(versions, (_, at) => versions[0]! + at),
     'without a gap',
   );
-  const all = { planes: 'all', startUs: 0, endUs: 1e16, filter: undefined, limit: 10_000, scanMax: 1e9 } as const;
+  const all = {
+    planes: 'all',
+    startUs: 0,
+    endUs: 1e16,
+    filter: undefined,
+    limit: 10_000,
+    scanMax: 1e9,
+    bytesMax: 1e12,
+  } as const;
   const { events } = await reader.query({ ...all, limit: 1_000_000, after: undefined });
   assert.equal(events.length, sent.size);
 });

@@ -9,7 +9,7 @@ import { openDatabase } from './open-database.ts';
 import type { Call, Reply, ThreadData } from './threads.ts';
 
 const port = parentPort!;
-const { address, policies, retentionMs, isReader } = workerData as ThreadData;
+const { address, policies, retentionMs, databaseBytesMax, isReader } = workerData as ThreadData;
 const tell = (reply: Reply): void => port.postMessage(reply);
 // Timers of the clock do not keep a thread alive, but the port does.
 const clock = systemClock;
@@ -18,6 +18,7 @@ const backend = new LocalBackend({
   policies: new PolicySet(policies),
   clock,
   retentionMs,
+  ...(databaseBytesMax !== undefined && { databaseBytesMax }),
   onError: (error) => tell({ type: 'problem', message: error.message }),
 });
 backend.onCommit((commit) => tell({ type: 'commit', commit }));

@@ -18,10 +18,21 @@ export interface ThreadedBackendOptions {
   readonly address: string;
   readonly policies: readonly ActivityPolicy[];
   readonly retentionMs: number;
+  readonly databaseBytesMax?: number;
+  /** Heap of the thread that writes. */
+  readonly writerMemoryMb?: number;
   readonly onError: (error: Error) => void;
 }
 
-export interface ThreadData extends Omit<ThreadedBackendOptions, 'onError'> {
+/**
+ * Heaps of the threads. A batch of 32 MiB can be JSON of ten million empty objects, which the writer holds once; queries are bounded by
+ * bytes. A thread that needs more exits: the process goes on, and `failed` resolves.
+ */
+const defaultWriterMemoryMb = 1_024;
+const readerMemoryMb = 256;
+const youngMemoryMb = 32;
+
+export interface ThreadData extends Omit<ThreadedBackendOptions, 'onError' | 'writerMemoryMb'> {
   readonly isReader: boolean;
 }
 
@@ -45,11 +56,14 @@ export class ThreadedBackend implements Backend {
   readonly #reader: BackendThread;
 
   readonly isShared: boolean;
+  /** Resolves when a thread has failed: then the backend does not work any more and must be opened again. */
+  readonly failed: Promise<Error>;
 
   private constructor(writer: BackendThread, reader: BackendThread, isShared: boolean) {
     this.isShared = isShared;
     this.#writer = writer;
     this.#reader = reader;
+    this.failed = Promise.race([writer.failed, reader.failed]);
   }
 
   /** Rejects if the database cannot be opened. */
@@ -100,6 +114,9 @@ class BackendThread {
   readonly #onError: (error: Error) => void;
   #lastId = 0;
   #failure: Error | undefined;
+  #isClosing = false;
+  readonly #failed = Promise.withResolvers<Error>();
+  readonly failed = this.#failed.promise;
 
   private constructor(worker: Worker, onError: (error: Error) => void) {
     this.#worker = worker;
@@ -107,9 +124,13 @@ class BackendThread {
   }
 
   static async start(options: ThreadedBackendOptions, isReader: boolean): Promise<BackendThread> {
-    const { onError, ...data } = options;
+    const { onError, writerMemoryMb = defaultWriterMemoryMb, ...data } = options;
     const workerData = { ...data, isReader, compileCache: module.getCompileCacheDir?.() };
-    const worker = new Worker(new URL('./thread-entry.js', import.meta.url), { workerData });
+    const resourceLimits = {
+      maxOldGenerationSizeMb: isReader ? readerMemoryMb : writerMemoryMb,
+      maxYoungGenerationSizeMb: youngMemoryMb,
+    };
+    const worker = new Worker(new URL('./thread-entry.js', import.meta.url), { workerData, resourceLimits });
     const thread = new BackendThread(worker, onError);
     const ready = Promise.withResolvers<void>();
     worker.on('message', (reply: Reply) => (reply.type === 'ready' ? ready.resolve() : thread.#receive(reply)));
@@ -141,6 +162,7 @@ class BackendThread {
   async close(): Promise<void> {
     const exited = new Promise((resolve) => this.#worker.once('exit', resolve));
     if (this.#failure) return;
+    this.#isClosing = true;
     await this.call('close', []).catch(this.#onError);
     await exited;
   }
@@ -169,6 +191,7 @@ class BackendThread {
 
   #fail(error: Error): void {
     this.#failure ??= error;
+    if (!this.#isClosing) this.#failed.resolve(this.#failure);
     for (const { reject } of this.#pending.values()) reject(this.#failure);
     this.#pending.clear();
   }

@@ -70,7 +70,15 @@ const event = fc
     }),
   );
 
-const everything = { planes: 'all', startUs: 0, endUs: 2e15, after: undefined, limit: 1_000, scanMax: 1e9 } as const;
+const everything = {
+  planes: 'all',
+  startUs: 0,
+  endUs: 2e15,
+  after: undefined,
+  limit: 1_000,
+  scanMax: 1e9,
+  bytesMax: 1e12,
+} as const;
 
 async function stored(database: EventDatabase, filter: SqlFilter | undefined): Promise<number[]> {
   const { events } = await database.query({ ...everything, filter });

@@ -33,8 +33,10 @@ export function activityDraft(event: AuditEvent, row: EventRow, policies: Policy
   const subject: Subject = { audit, actor: actor.name, kind: kindOf(event, row), name };
   const remembered = policies.remembered(apiGroup, resource, subject);
   const isGone = row.verb === 'delete';
+  const uid = uidIn(event);
   return {
-    objectKey: remembered && `${apiGroup}/${resource}/${namespace}/${name}`,
+    // With the UID: a later object of the same name may belong to another owner of the control plane.
+    objectKey: remembered && uid !== '' ? `${apiGroup}/${resource}/${namespace}/${name}/${uid}` : undefined,
     remembered: isGone ? {} : remembered && Object.keys(remembered).length > 0 ? remembered : undefined,
     render(previous) {
       const summary = policies.summary(apiGroup, resource, { ...subject, current: remembered ?? {}, previous });
@@ -49,6 +51,13 @@ function nameIn(event: AuditEvent): string {
     (field) => objectOf(objectOf(event[field])['metadata'])['name'],
   );
   return storable(names.map(stringOf).find((name) => name !== '') ?? '');
+}
+
+/** Returns the UID of the changed object; empty if the event does not have it. Status names a deleted object in its details. */
+function uidIn(event: AuditEvent): string {
+  const response = objectOf(event['responseObject']);
+  const uids = [objectOf(response['metadata']), objectOf(response['details']), objectOf(event['objectRef'])];
+  return storable(uids.map(({ uid }) => stringOf(uid)).find((uid) => uid !== '') ?? '');
 }
 
 /** Expressions may read every field of the reference: absent ones are empty. */

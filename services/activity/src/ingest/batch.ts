@@ -36,7 +36,7 @@ export class BatchError extends Error {}
 /** Clocks of control planes may be ahead of this one. */
 const aheadMaxUs = 86_400_000_000;
 /** Longer events are stored without their objects. */
-const eventBytesMax = 256 * 1024;
+const eventBytesMax = 32 * 1024;
 
 /** Throws a `BatchError`. */
 export function readBatch(body: Uint8Array, source: IngestSource, policies: PolicySet, limits: BatchLimits): Batch {
@@ -45,7 +45,10 @@ export function readBatch(body: Uint8Array, source: IngestSource, policies: Poli
   for (const [at, event] of itemsOf(body).entries()) {
     const row = rowOf(event, source, at, limits);
     if (row.timeUs < limits.oldestUs) expired++;
-    else events.push({ row, draft: activityDraft(event, row, policies) });
+    else {
+      const withoutObjects = (): string => JSON.stringify(shortened(event));
+      events.push({ row, withoutObjects, draft: activityDraft(event, row, policies) });
+    }
   }
   return { events, expired };
 }
@@ -76,7 +79,7 @@ function rowOf(event: AuditEvent, source: IngestSource, at: number, limits: Batc
   if (timeUs > limits.nowUs + aheadMaxUs) throw new BatchError(`items[${at}].stageTimestamp: in the future`);
   const plane = source.plane ?? markOf(event) ?? managementPlane;
   const whole = JSON.stringify(event);
-  const text = whole.length <= eventBytesMax ? whole : JSON.stringify(withoutObjects(event));
+  const text = whole.length <= eventBytesMax ? whole : JSON.stringify(shortened(event));
   return { ...columns, plane, timeUs, digest: digestOf(plane, whole), text };
 }
 
@@ -85,7 +88,8 @@ function markOf(event: AuditEvent): string | undefined {
   return mark === '' ? undefined : mark;
 }
 
-function withoutObjects(event: AuditEvent): AuditEvent {
+/** Returns the event without its objects; without further fields if it is still too long. */
+function shortened(event: AuditEvent): AuditEvent {
   const rest = { ...event };
   delete rest['requestObject'];
   delete rest['responseObject'];

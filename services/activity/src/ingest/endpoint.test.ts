@@ -62,6 +62,7 @@ const planesIn = async (backend: LocalBackend): Promise<string[]> => {
     filter: undefined,
     limit: 100,
     scanMax: 1e6,
+    bytesMax: 1e12,
   } as const;
   return (await backend.query(all)).events.map(({ plane }) => plane).sort();
 };

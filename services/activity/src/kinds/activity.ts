@@ -6,7 +6,7 @@ import { CompactedError, declareKind, schema } from '@hangar/server/library';
 import type { Change, Kind, KindStorage, ObjectOf, PageOptions, Revision, TypeOf } from '@hangar/server/library';
 import type { Backend } from '../backend/backend.ts';
 import type { Scope } from '../scope/scope.ts';
-import type { StoredActivity, VisiblePlanes } from '../storage/contract.ts';
+import type { ActivityQuery, StoredActivity, VisiblePlanes } from '../storage/contract.ts';
 import { group, version } from './audit-log-query.ts';
 
 const { object, optional, string } = schema;
@@ -114,8 +114,9 @@ export class ActivityStorage implements KindStorage<ActivityObject> {
   async page({ start, limit, version: at }: PageOptions) {
     const { backend } = this.#world;
     const planes = await this.#planes();
-    if (start === '' && limit >= unlimited) await this.#checkLength(planes);
     const afterVersion = versionBefore(start);
+    // For every start: clients can write continue tokens themselves.
+    if (limit >= unlimited) await this.#checkLength({ planes, afterVersion, upToVersion: at });
     const page = await backend.activities({ planes, afterVersion, upToVersion: at, limit: limit + 1 });
     if (at !== undefined && at < page.floor) throw new CompactedError(at as Revision, page.floor as Revision);
     const items = page.activities.slice(0, limit).map(objectOfActivity);
@@ -155,8 +156,8 @@ export class ActivityStorage implements KindStorage<ActivityObject> {
     return this.#world.scope.planes();
   }
 
-  async #checkLength(planes: VisiblePlanes): Promise<void> {
-    const count = await this.#world.backend.countActivities({ planes, afterVersion: 0, limit: listMax + 1 });
+  async #checkLength(query: Omit<ActivityQuery, 'limit'>): Promise<void> {
+    const count = await this.#world.backend.countActivities({ ...query, limit: listMax + 1 });
     if (count > listMax) {
       throw badRequest(`there are more than ${listMax} activities: list them in pages with a limit below ${unlimited}`);
     }

@@ -27,6 +27,8 @@ const resultBytesMax = 2 * 1024 * 1024;
 /** Events that one request examines; a query that needs more returns a part of the results, and a cursor. */
 const examinedMax = 100_000;
 const examinedAtOnce = 20_000;
+/** Bytes of events that one request reads, also if the filter selects few of them. */
+const readBytesMax = 16 * 1024 * 1024;
 const rowsAtOnce = 500;
 
 const time = (description: string) => string({ maxLength: 64, description });
@@ -139,8 +141,9 @@ async function find({ backend, clock, scope }: QueryWorld, search: Search) {
   const slicer = new Slicer(clock);
   const results: AuditEvent[] = [];
   let bytes = 0;
+  let readBytes = 0;
   let after = search.after;
-  for (let examined = 0; examined < examinedMax;) {
+  for (let examined = 0; examined < examinedMax && readBytes < readBytesMax;) {
     const page = await backend.query({
       planes,
       ...range,
@@ -148,11 +151,13 @@ async function find({ backend, clock, scope }: QueryWorld, search: Search) {
       filter: filter?.sql,
       limit: isWhole ? limit - results.length : rowsAtOnce,
       scanMax: examinedAtOnce,
+      bytesMax: resultBytesMax - bytes,
     });
     slicer.restart();
     examined += isWhole ? examinedAtOnce : rowsAtOnce;
     for (const { plane, timeUs, sequence, columns, text } of page.events) {
       const event = JSON.parse(text) as AuditEvent;
+      readBytes += text.length;
       if (isWhole || filter.matches({ plane, timeUs, columns, event })) {
         results.push(event);
         bytes += text.length;

@@ -45,6 +45,13 @@ const projects = '/apis/resourcemanager.miloapis.com/v1alpha1/projects';
 const authentication = 'api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
 const isName = (name: string): boolean => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name);
 
+/** UID of the ControlPlane that owns a Tenant; empty if none does. */
+const controlPlaneUidAnnotation = 'controlplane.kplane.dev/uid';
+
+interface KnownTenant extends Pick<VisiblePlane, 'sinceUs'> {
+  readonly controlPlaneUid: string;
+}
+
 const pageLength = 250;
 const keptMs = 5_000;
 const keptMax = 1_000;
@@ -61,11 +68,11 @@ export class ManagementDirectory implements PlaneDirectory {
 
   plane(name: string): Promise<KnownPlane | undefined> {
     return this.#cached(`plane/${name}`, async () => {
-      const sinceUs = await this.#since(`${tenants}/${name}`, name);
-      if (sinceUs === undefined) return undefined;
+      const tenant = await this.#tenant(name);
+      if (!tenant) return undefined;
       const config = await this.#read(`/clusters/${name}/control-plane/${authentication}`);
       const ca = stringOf(objectOf(config?.['data'])['requestheader-client-ca-file']);
-      return { name, sinceUs, frontProxyCa: ca };
+      return { name, sinceUs: tenant.sinceUs, frontProxyCa: ca };
     });
   }
 
@@ -78,7 +85,7 @@ export class ManagementDirectory implements PlaneDirectory {
         for (const project of Array.isArray(page?.['items']) ? page['items'] : []) {
           if (!isObject(project)) continue;
           const owner = objectOf(objectOf(project['spec'])['ownerRef'])['name'];
-          const plane = owner === organization ? planeOfObject(project) : undefined;
+          const plane = owner === organization ? await this.#planeOfProject(project) : undefined;
           if (plane) planes.push(plane);
         }
         next = stringOf(objectOf(page?.['metadata'])['continue']);
@@ -90,13 +97,26 @@ export class ManagementDirectory implements PlaneDirectory {
   planeOf(project: string): Promise<VisiblePlane | undefined> {
     return this.#cached(`project/${project}`, async () => {
       const object = isName(project) ? await this.#read(`${projects}/${project}`) : undefined;
-      return object && planeOfObject(object);
+      return object && this.#planeOfProject(object);
     });
   }
 
-  async #since(path: string, name: string): Promise<number | undefined> {
-    const object = isName(name) ? await this.#read(path) : undefined;
-    return object && planeOfObject(object)?.sinceUs;
+  /** A member can create a project with the name of any control plane: the names alone prove nothing. */
+  async #planeOfProject(project: JsonObject): Promise<VisiblePlane | undefined> {
+    const uid = objectOf(objectOf(project['status'])['controlPlaneRef'])['uid'];
+    if (typeof uid !== 'string' || uid === '') return undefined;
+    const name = stringOf(objectOf(project['metadata'])['name']);
+    const tenant = await this.#tenant(name);
+    return tenant?.controlPlaneUid === uid ? { name, sinceUs: tenant.sinceUs } : undefined;
+  }
+
+  /** Events before the creation of the tenant belong to an earlier one of the same name. */
+  async #tenant(name: string): Promise<KnownTenant | undefined> {
+    const metadata = objectOf((isName(name) ? await this.#read(`${tenants}/${name}`) : undefined)?.['metadata']);
+    const createdMs = Date.parse(stringOf(metadata['creationTimestamp']));
+    if (Number.isNaN(createdMs)) return undefined;
+    const controlPlaneUid = stringOf(objectOf(metadata['annotations'])[controlPlaneUidAnnotation]);
+    return { sinceUs: createdMs * 1_000, controlPlaneUid };
   }
 
   /** A failed read is not kept. */
@@ -111,12 +131,4 @@ export class ManagementDirectory implements PlaneDirectory {
     value.catch(() => this.#kept.delete(key));
     return value;
   }
-}
-
-/** The control plane of a project has its name. Events before its creation belong to an earlier one. */
-function planeOfObject(object: JsonObject): VisiblePlane | undefined {
-  const metadata = objectOf(object['metadata']);
-  const createdMs = Date.parse(stringOf(metadata['creationTimestamp']));
-  const name = stringOf(metadata['name']);
-  return Number.isNaN(createdMs) || name === '' ? undefined : { name, sinceUs: createdMs * 1_000 };
 }

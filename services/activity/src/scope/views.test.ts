@@ -14,7 +14,9 @@ const directory: PlaneDirectory = {
   planesOf: (organization) => Promise.resolve(organization === 'acme' ? [shop, lab] : []),
   planeOf: (project) => Promise.resolve(project === 'shop' ? shop : undefined),
 };
-const request = { peer: { address: '127.0.0.1' } } as ServerRequest;
+const activities = '/apis/activity.miloapis.com/v1alpha1/activities';
+const requestOf = (target: string): ServerRequest => ({ target, peer: { address: '127.0.0.1' } }) as ServerRequest;
+const view: AggregatedView = { handle: () => Promise.reject(new Error('no request is sent')), close: () => {} };
 
 /** Returns the control planes that a user of the management plane may read; undefined: the view of the platform. */
 async function planesOf(extra: User['extra']): Promise<VisiblePlanes | undefined> {
@@ -27,9 +29,8 @@ async function planesOf(extra: User['extra']): Promise<VisiblePlanes | undefined
       return [];
     },
   });
-  const view: AggregatedView = { handle: () => Promise.reject(new Error('no request is sent')), close: () => {} };
   const user: User = { name: 'kim', uid: '', groups: [], extra };
-  const selected = await select(request, { open: () => view, userOf: () => user });
+  const selected = await select(requestOf(activities), { open: () => view, proxiedUserOf: () => user });
   assert.equal(selected === undefined, opened === undefined);
   return opened?.planes();
 }
@@ -54,5 +55,16 @@ test('extras that do not name one scope are refused', async () => {
     ],
   ]) {
     await assert.rejects(planesOf({ [parentType]: types!, [parentName]: names! }), { code: 'Forbidden' });
+  }
+});
+
+test('requests that do not come from a front proxy get 401, except for health and version', async () => {
+  const select = scopedViews({ directory, clock: systemClock, kindsOf: () => [] });
+  const world = { open: () => view, proxiedUserOf: () => undefined };
+  for (const target of [activities, `${activities}?watch=true`, '/apis', '/openapi/v3', '/metrics', '/', '//livez']) {
+    await assert.rejects(async () => select(requestOf(target), world), { code: 'Unauthorized' }, target);
+  }
+  for (const target of ['/livez', '/readyz?verbose', '/healthz/ping', '/version']) {
+    assert.equal(await select(requestOf(target), world), undefined);
   }
 });

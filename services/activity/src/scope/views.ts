@@ -5,6 +5,7 @@
  *     the management plane, user of a project        events of the project
  *     the management plane, user of an organization  events of its projects
  *     the management plane                           all events
+ *     other clients                                  401: their tokens and certificates do not have the extras
  *
  * A user of a project or an organization has the extras `iam.miloapis.com/parent-type` and `parent-name`, which the management plane sets.
  * In the management plane they only narrow the view. In requests of control planes they are ignored: an administrator of a control plane
@@ -13,7 +14,13 @@
 
 import { StatusError } from '@hangar/api';
 import type { Clock } from '@hangar/core';
-import { FrontProxyAuthenticator, frontProxyHeaders, PlaneProofs } from '@hangar/server/library';
+import {
+  FrontProxyAuthenticator,
+  frontProxyHeaders,
+  isPublicPath,
+  PlaneProofs,
+  splitTarget,
+} from '@hangar/server/library';
 import type { AggregatedServerOptions, AggregatedView, Authorizer, Kind, User } from '@hangar/server/library';
 import type { PlaneDirectory } from './directory.ts';
 import { organizationScope, planeScope } from './scope.ts';
@@ -70,8 +77,11 @@ export function scopedViews(options: ViewsOptions): Select {
       );
       return { ...view, handle: () => view.handle(proven.request) };
     }
-    const user = world.userOf(request);
-    const scope = user && (await scopeOfUser(user, directory));
+    // Health and version have no events. All other views are of users that the management plane names: it sets the extras.
+    if (isPublicPath(splitTarget(request.target).path)) return undefined;
+    const user = world.proxiedUserOf(request);
+    if (!user) throw new StatusError('Unauthorized', 'Unauthorized');
+    const scope = await scopeOfUser(user, directory);
     return scope && narrowed(scope, world);
   };
 }

@@ -9,6 +9,7 @@
 
 import type { EventColumns, EventRow } from '../events/event.ts';
 import type { SqlFilter } from '../filter/sql.ts';
+import type { VolumeLimits } from './volume.ts';
 
 /** A control plane whose events are visible, from a time on: an earlier control plane of the same name belonged to another owner. */
 export interface VisiblePlane {
@@ -31,6 +32,8 @@ export interface ActivityDraft {
 
 export interface NewEvent {
   readonly row: EventRow;
+  /** Returns the text of the event without its objects. */
+  withoutObjects(): string;
   readonly draft: ActivityDraft | undefined;
 }
 
@@ -41,6 +44,16 @@ export interface Appended {
   readonly version: number;
   /** Planes with new activities. */
   readonly changedPlanes: readonly string[];
+  /** Planes that reached their limit of the day: their further events of the day are not stored. */
+  readonly limitedPlanes: readonly string[];
+}
+
+export interface RetainOptions {
+  /** Partitions that are entirely before this time are dropped. */
+  readonly beforeUs: number;
+  /** Partitions of earlier days are dropped, oldest first, while the database is larger than `bytesMax`. */
+  readonly nowUs: number;
+  readonly bytesMax: number;
 }
 
 /** Position in the order of query results: newest first. */
@@ -62,6 +75,8 @@ export interface EventQuery {
   readonly limit: number;
   /** Maximum number of events that one call examines. */
   readonly scanMax: number;
+  /** A call stops reading after events whose texts have this size together. */
+  readonly bytesMax: number;
 }
 
 export interface FoundEvent extends EventPosition {
@@ -101,8 +116,8 @@ export interface ActivityPage {
 }
 
 export interface EventDatabase {
-  /** Stores the events that are not stored yet, and their activities. `nowUs`: the time of the commit. */
-  append(events: readonly NewEvent[], nowUs: number): Promise<Appended>;
+  /** Stores the events that are not stored yet, and their activities, within the limits of each control plane. `nowUs`: the time of the commit. */
+  append(events: readonly NewEvent[], nowUs: number, limits?: VolumeLimits): Promise<Appended>;
   query(query: EventQuery): Promise<EventPage>;
   activities(query: ActivityQuery): Promise<ActivityPage>;
   /** Returns the number of activities that `activities` would return, at most `limit`. */
@@ -110,8 +125,8 @@ export interface EventDatabase {
   activity(version: number, planes: VisiblePlanes): Promise<StoredActivity | undefined>;
   /** Returns a secret that is the same for all users of the database. */
   secret(): Promise<Uint8Array>;
-  /** Drops partitions that are entirely before this time. */
-  retain(beforeUs: number): Promise<void>;
+  /** Drops partitions. Returns false if the database is still larger than the limit: the current day is not dropped. */
+  retain(options: RetainOptions): Promise<boolean>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,12 @@
 /** Merges the results of a query over several control planes. */
 
-import type { EventPage, EventPosition } from './contract.ts';
+import type { EventPage, EventPosition, EventQuery } from './contract.ts';
+
+/** Returns the query with the share of one of several control planes in the bytes that are read. */
+export const shareOf = (query: EventQuery, planes: number): EventQuery => ({
+  ...query,
+  bytesMax: Math.max(1, Math.floor(query.bytesMax / planes)),
+});
 
 /** Reports whether an event comes before another in results. */
 export const isNewer = (a: EventPosition, b: EventPosition): boolean =>

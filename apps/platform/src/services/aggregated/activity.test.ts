@@ -184,6 +184,23 @@ describe('the activity service of a Hangar with tenants', () => {
     assert.ok([401, 403].includes((await direct(`${base}/activities`, headers)).status));
   });
 
+  test('a token of the management plane is not accepted at the port of the service, which serves health to every client', async () => {
+    const accounts = '/api/v1/namespaces/default/serviceaccounts';
+    await expect(201, 'POST', '', accounts, { body: { metadata: { name: 'reader' } } });
+    await expect(201, 'POST', '', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+      body: {
+        metadata: { name: 'reader' },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+        subjects: [{ kind: 'ServiceAccount', namespace: 'default', name: 'reader' }],
+      },
+    });
+    const made = await expect(201, 'POST', '', `${accounts}/reader/token`, { body: { spec: {} } });
+    const headers = { authorization: `Bearer ${made.status.token}` };
+    await expect(200, 'GET', '', `${base}/activities?limit=1`, { headers });
+    assert.equal((await direct(`${base}/activities?limit=1`, headers)).status, 401);
+    assert.equal((await direct('/readyz', {})).status, 200);
+  });
+
   test('a certificate of a CA that only has the name of the CA of another tenant is refused', async () => {
     const headers = { 'x-remote-user': 'kim', 'x-remote-group': 'system:masters' };
     const certified = (ca: KeyPair): KeyPair =>

@@ -44,6 +44,7 @@ export const service = ({ inside, log }: ServiceWorld): Pick<SupervisedService, 
     const list = { kind: 'List', apiVersion: 'v1', items: registrationObjects(server) };
     await writeFile(join(folder, 'api-service.json'), JSON.stringify(list));
     running();
-    await aborted(signal);
+    const error = await Promise.race([aborted(signal), started.failed]);
+    if (error) throw error;
   },
 });

@@ -39,6 +39,7 @@ const everything: EventQuery = {
   filter: undefined,
   limit: 1_000,
   scanMax: 1_000_000,
+  bytesMax: 1e12,
 };
 
 const plane = (name: string, sinceUs = 0): VisiblePlanes => [{ name, sinceUs }];
@@ -173,6 +174,43 @@ export function conformance(driver: Driver): void {
     );
 
     test(
+      'a query stops after a number of bytes, with at least one event, and goes on without gap or repetition',
+      opened(async ({ database }) => {
+        const items = Array.from({ length: 40 }, (_, at) =>
+          auditEvent({
+            id: `e${at}`,
+            plane: ['red', 'blue'][at % 2]!,
+            verb: at % 4 < 2 ? 'delete' : 'get',
+            timeUs: startOfDay(day + (at % 3)) + at,
+            response: { data: 'x'.repeat(5_000) },
+          }),
+        );
+        await database.append(eventsOf(...items), nowUs);
+        const filters = [undefined, new EventFilter('verb == "delete"').sql];
+        for (const planes of ['all', [...plane('red'), ...plane('blue')]] as VisiblePlanes[]) {
+          for (const [bytesMax, lengthMax] of [
+            [1, 1],
+            [17_000, 4],
+          ] as const) {
+            for (const filter of filters) {
+              const whole = idsOf((await database.query({ ...everything, planes, filter })).events);
+              assert.equal(whole.length, filter ? 20 : 40);
+              const paged: string[] = [];
+              let after: EventQuery['after'];
+              do {
+                const page = await database.query({ ...everything, planes, filter, after, bytesMax });
+                assert.ok(page.events.length <= lengthMax, `${page.events.length} events in ${bytesMax} bytes`);
+                paged.push(...idsOf(page.events));
+                after = page.next;
+              } while (after);
+              assert.deepEqual(paged, whole);
+            }
+          }
+        }
+      }),
+    );
+
+    test(
       'versions of activities increase, survive a restart, and pages of them have no gap',
       opened(async (one) => {
         for (let at = 0; at < 5; at++) await one.database.append(eventsOf(auditEvent({ timeUs: nowUs + at })), nowUs);
@@ -200,9 +238,10 @@ export function conformance(driver: Driver): void {
         const { version } = await one.database.activities({ planes: 'all', afterVersion: 0, limit: 1 });
         const later = startOfDay(day + 5);
         await one.database.append(eventsOf(auditEvent({ id: 'new', timeUs: later })), later);
-        await one.database.retain(startOfDay(day + 1) - 1);
+        const options = { nowUs: later, bytesMax: Infinity };
+        await one.database.retain({ ...options, beforeUs: startOfDay(day + 1) - 1 });
         assert.equal((await one.database.query(everything)).events.length, 2, 'the day is not over');
-        await one.database.retain(startOfDay(day + 1));
+        assert.equal(await one.database.retain({ ...options, beforeUs: startOfDay(day + 1) }), true);
         await one.reopen();
         assert.deepEqual(idsOf((await one.database.query(everything)).events), ['new']);
         const kept = await one.database.activities({ planes: 'all', afterVersion: 0, limit: 10 });
@@ -212,13 +251,88 @@ export function conformance(driver: Driver): void {
     );
 
     test(
+      'a database that is too large loses its oldest days first, and never the current one',
+      opened(async (one) => {
+        const data = 'x'.repeat(20_000);
+        for (const at of [0, 1, 2]) {
+          const timeUs = startOfDay(day + at);
+          const items = Array.from({ length: 60 }, (_, number) =>
+            auditEvent({ id: `e${at}-${number}`, timeUs, response: { data: `${number}${data}` } }),
+          );
+          await one.database.append(eventsOf(...items), timeUs);
+        }
+        const days = async (): Promise<string[]> => [
+          ...new Set(idsOf((await one.database.query(everything)).events).map((id) => id.slice(0, 2))),
+        ];
+        const options = { beforeUs: 0, nowUs: startOfDay(day + 2) };
+        assert.equal(await one.database.retain({ ...options, bytesMax: 1e9 }), true);
+        assert.deepEqual(await days(), ['e2', 'e1', 'e0']);
+        assert.equal(await one.database.retain({ ...options, bytesMax: 1 }), false);
+        assert.deepEqual(await days(), ['e2']);
+        const kept = await one.database.activities({ planes: 'all', afterVersion: 0, limit: 1_000 });
+        assert.equal(kept.activities.length, 60);
+        assert.equal(kept.floor, kept.activities[0]!.version - 1);
+      }),
+    );
+
+    test(
+      'a control plane beyond its limits of a day stores events without objects, then none, and others are not affected',
+      opened(async (one) => {
+        let last = 0;
+        const append = (plane: string, count: number, nowAt = nowUs) =>
+          one.database.append(
+            eventsOf(
+              ...Array.from({ length: count }, () =>
+                auditEvent({
+                  id: `${plane}${last++}`,
+                  plane,
+                  timeUs: nowUs + last,
+                  response: { data: 'x'.repeat(8_000) },
+                }),
+              ),
+            ),
+            nowAt,
+            { wholeBytesMax: 50_000, bytesMax: 80_000 },
+          );
+        const first = await append('red', 30);
+        assert.deepEqual(first.limitedPlanes, ['red']);
+        assert.ok(first.added > 6 && first.added < 30, `${first.added} events`);
+        const stored = (await one.database.query({ ...everything, planes: plane('red') })).events;
+        assert.equal(stored.length, first.added);
+        const whole = stored.filter(({ text }) => 'responseObject' in JSON.parse(text));
+        assert.ok(whole.length >= 4 && whole.length <= 6, `${whole.length} whole events`);
+        const short = JSON.parse(stored[0]!.text);
+        assert.equal(short.annotations['audit.k8s.io/truncated'], 'true');
+        assert.equal(short.annotations['tenancy.hangar.dev/tenant'], 'red');
+        await one.reopen();
+        const second = await append('red', 5);
+        assert.deepEqual([second.added, second.limitedPlanes], [0, []], 'reported once');
+        assert.deepEqual([(await append('blue', 3)).added, (await append('root', 3)).added], [3, 3]);
+        assert.equal((await append('red', 3, nowUs + 86_400_000_000)).added, 3, 'another day');
+        const told = await one.database.activities({ planes: plane('red'), afterVersion: 0, limit: 1_000 });
+        assert.equal(told.activities.length, first.added + 3);
+      }),
+    );
+
+    test(
+      'a repeated delivery does not count again',
+      opened(async ({ database }) => {
+        const limits = { wholeBytesMax: 5_000, bytesMax: 6_000 };
+        const events = eventsOf(auditEvent({ plane: 'red', timeUs: nowUs }));
+        for (let at = 0; at < 20; at++) await database.append(events, nowUs, limits);
+        const more = eventsOf(auditEvent({ plane: 'red', timeUs: nowUs }));
+        assert.equal((await database.append(more, nowUs, limits)).added, 1);
+      }),
+    );
+
+    test(
       'a summary has the value before the change, also in one batch and after a restart',
       opened(async (one) => {
-        const scaled = (replicas: number, verb = 'patch') =>
+        const scaled = (replicas: number, verb = 'patch', uid = 'one') =>
           auditEvent({
             verb,
             reference: verb === 'patch' ? { subresource: 'scale' } : {},
-            response: { kind: verb === 'patch' ? 'Scale' : 'Deployment', spec: { replicas } },
+            response: { kind: verb === 'patch' ? 'Scale' : 'Deployment', metadata: { uid }, spec: { replicas } },
             timeUs: nowUs,
           });
         await one.database.append(eventsOf(scaled(2, 'create'), scaled(5)), nowUs);
@@ -232,6 +346,17 @@ export function conformance(driver: Driver): void {
             'kim scaled Deployment web from 2 to 5',
             'kim scaled Deployment web from 5 to 3',
           ],
+        );
+        // The control plane was deleted, and another owner created one of the same name.
+        await one.database.append(eventsOf(scaled(4, 'patch', 'two'), scaled(6, 'patch', '')), nowUs);
+        const later = await one.database.activities({
+          planes: 'all',
+          afterVersion: activities.at(-1)!.version,
+          limit: 10,
+        });
+        assert.deepEqual(
+          later.activities.map(({ text }) => JSON.parse(text).summary),
+          ['kim scaled Deployment web to 4', 'kim scaled Deployment web to 6'],
         );
       }),
     );

@@ -25,13 +25,13 @@ export async function openPostgres(address: string): Promise<EventDatabase> {
     await writer.createTables();
     const reader = new PostgresReader(pool);
     return {
-      append: (events, nowUs) => writer.append(events, nowUs),
+      append: (...all) => writer.append(...all),
       query: (query) => reader.query(query),
       activities: (query) => reader.activities(query),
       countActivities: (query) => reader.countActivities(query),
       activity: (version, planes) => reader.activity(version, planes),
       secret: () => reader.secret(),
-      retain: (beforeUs) => writer.retain(beforeUs),
+      retain: (options) => writer.retain(options),
       close: () => pool.end(),
     };
   } catch (error) {

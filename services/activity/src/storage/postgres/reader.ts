@@ -14,7 +14,7 @@ import type {
   VisiblePlane,
   VisiblePlanes,
 } from '../contract.ts';
-import { mergedNewestFirst } from '../merge.ts';
+import { mergedNewestFirst, shareOf } from '../merge.ts';
 import { columnNames } from '../sqlite/schema.ts';
 
 const chunkRows = 5_000;
@@ -52,7 +52,8 @@ export class PostgresReader {
         ? [{ plane: undefined, startUs, endUs }]
         : planes.map(({ name, sinceUs }) => ({ plane: name, startUs: Math.max(startUs, sinceUs), endUs }));
     const pages: EventPage[] = [];
-    for (const span of spans) pages.push(await this.#span(span, query));
+    const own = shareOf(query, spans.length);
+    for (const span of spans) pages.push(await this.#span(span, own));
     return mergedNewestFirst(pages, query.limit);
   }
 
@@ -100,15 +101,18 @@ export class PostgresReader {
   async #span(span: Span, query: EventQuery): Promise<EventPage> {
     const events: FoundEvent[] = [];
     let after = query.after;
+    let bytes = 0;
     for (let examined = 0; events.length < query.limit;) {
       if (examined >= query.scanMax) return { events, next: after };
       const limit = query.limit - events.length;
       const rows = query.filter ? chunkRows : limit;
       const boundary = await this.#boundary(span, after, rows);
-      const found = await this.#chunk({ span, after, boundary, filter: query.filter, limit });
-      events.push(...found);
+      const bytesMax = query.bytesMax - bytes;
+      const found = await this.#chunk({ span, after, boundary, filter: query.filter, limit, bytesMax });
+      events.push(...found.events);
+      bytes += found.bytes;
       examined += rows;
-      if (found.length === limit) break;
+      if (found.events.length === limit || bytes >= query.bytesMax) break;
       if (!boundary) return { events, next: undefined };
       after = boundary;
     }
@@ -126,7 +130,8 @@ export class PostgresReader {
     return found[0] && { timeUs: Number(found[0]['time_us']), sequence: Number(found[0]['sequence']) };
   }
 
-  async #chunk({ span, after, boundary, filter, limit }: ChunkOptions): Promise<FoundEvent[]> {
+  /** Bodies are read up to the limit of bytes: their sizes are known without them. */
+  async #chunk({ span, after, boundary, filter, limit, bytesMax }: ChunkOptions): Promise<Chunk> {
     const parameters = new Parameters();
     const parts = [spanCondition(span, after, parameters)];
     if (boundary) {
@@ -134,11 +139,14 @@ export class PostgresReader {
     }
     if (filter) parts.push(filterText(filter, dialect(parameters)));
     const { rows } = await this.#pool.query<Row>(
-      `SELECT * FROM activity_events WHERE ${parts.join(' AND ')}
-       ORDER BY time_us DESC, sequence DESC LIMIT ${parameters.add(limit)}`,
+      `SELECT * FROM (
+         SELECT *, sum(octet_length(body)) OVER (ORDER BY time_us DESC, sequence DESC ROWS UNBOUNDED PRECEDING) AS bytes
+         FROM activity_events WHERE ${parts.join(' AND ')}
+         ORDER BY time_us DESC, sequence DESC LIMIT ${parameters.add(limit)}
+       ) sized WHERE bytes - octet_length(body) < ${parameters.add(bytesMax)} ORDER BY time_us DESC, sequence DESC`,
       parameters.values,
     );
-    return rows.map(eventOf);
+    return { events: rows.map(eventOf), bytes: Number(rows.at(-1)?.['bytes'] ?? 0) };
   }
 }
 
@@ -148,6 +156,13 @@ interface ChunkOptions {
   readonly boundary: EventPosition | undefined;
   readonly filter: SqlFilter | undefined;
   readonly limit: number;
+  readonly bytesMax: number;
+}
+
+interface Chunk {
+  readonly events: readonly FoundEvent[];
+  /** Size of the bodies. */
+  readonly bytes: number;
 }
 
 function spanCondition(

@@ -14,6 +14,9 @@ export const schema = `
   CREATE TABLE IF NOT EXISTS activity_remembered (
     plane ${text}, object ${text}, day int NOT NULL, "values" text NOT NULL, PRIMARY KEY (plane, object)
   );
+  CREATE TABLE IF NOT EXISTS activity_volumes (
+    day int NOT NULL, plane ${text}, bytes bigint NOT NULL, dropped bigint NOT NULL, PRIMARY KEY (day, plane)
+  );
   CREATE TABLE IF NOT EXISTS activity_events (
     sequence bigint NOT NULL, plane ${text}, time_us bigint NOT NULL, digest bytea NOT NULL, audit_id ${text}, stage ${text},
     verb ${text}, username ${text}, api_group ${text}, resource ${text}, subresource ${text}, namespace ${text}, name ${text},
@@ -26,6 +29,11 @@ export const schema = `
   ) PARTITION BY RANGE (committed_us);
   CREATE INDEX IF NOT EXISTS activity_activities_version ON activity_activities (version);
   CREATE INDEX IF NOT EXISTS activity_activities_plane ON activity_activities (plane, version)`;
+
+/** Returns the size of all tables with their indexes. */
+export const sizeQuery = `
+  SELECT coalesce(sum(pg_total_relation_size(oid)), 0) AS bytes FROM pg_class
+  WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname LIKE 'activity\\_%'`;
 
 export type Partitioned = 'activity_events' | 'activity_activities';
 

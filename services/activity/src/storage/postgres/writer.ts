@@ -2,9 +2,12 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
+import type { EventRow } from '../../events/event.ts';
 import { dayOf, startOfDay } from '../contract.ts';
-import type { Appended, NewEvent } from '../contract.ts';
-import { appendLock, partition, partitionName, partitionQuery, schema } from './schema.ts';
+import type { Appended, NewEvent, RetainOptions } from '../contract.ts';
+import { DayVolumes, defaultVolumeLimits } from '../volume.ts';
+import type { Volume, VolumeLimits } from '../volume.ts';
+import { appendLock, partition, partitionName, partitionQuery, schema, sizeQuery } from './schema.ts';
 import type { Partitioned } from './schema.ts';
 
 /** Rows of one statement: parameters are limited to 65,535. */
@@ -27,8 +30,9 @@ export class PostgresWriter {
     });
   }
 
-  append(events: readonly NewEvent[], nowUs: number): Promise<Appended> {
+  append(events: readonly NewEvent[], nowUs: number, limits: VolumeLimits = defaultVolumeLimits): Promise<Appended> {
     return this.#transaction(async (client) => {
+      const volumes = new DayVolumes(limits, await volumesOf(client, events, dayOf(nowUs)));
       const sequence = await number(client, 'sequence');
       const version = await number(client, 'version');
       for (const day of new Set(events.map(({ row }) => dayOf(row.timeUs)))) {
@@ -36,9 +40,11 @@ export class PostgresWriter {
       }
       const added: NewEvent[] = [];
       for (let at = 0; at < events.length; at += rowsAtOnce) {
-        added.push(...(await insertEvents(client, events.slice(at, at + rowsAtOnce), sequence + at)));
+        added.push(...(await insertEvents(client, events.slice(at, at + rowsAtOnce), sequence + at, volumes)));
       }
       const rendered = await renderAll(client, added, nowUs);
+      for (const { plane, text } of rendered) volumes.add(plane, text);
+      await setVolumes(client, volumes.changed, dayOf(nowUs));
       if (rendered.length > 0) await client.query(partition('activity_activities', dayOf(nowUs)));
       for (let at = 0; at < rendered.length; at += rowsAtOnce) {
         const some = rendered.slice(at, at + rowsAtOnce);
@@ -56,21 +62,34 @@ export class PostgresWriter {
       const last = version + rendered.length;
       await setNumber(client, 'sequence', sequence + events.length);
       await setNumber(client, 'version', last);
-      return { added: added.length, version: last, changedPlanes: [...new Set(rendered.map(({ plane }) => plane))] };
+      const changedPlanes = [...new Set(rendered.map(({ plane }) => plane))];
+      return { added: added.length, version: last, changedPlanes, limitedPlanes: volumes.limited };
     });
   }
 
-  retain(beforeUs: number): Promise<void> {
+  retain({ beforeUs, nowUs, bytesMax }: RetainOptions): Promise<boolean> {
     return this.#transaction(async (client) => {
-      for (const table of ['activity_events', 'activity_activities'] as const) {
-        for (const day of await days(client, table)) {
-          if (startOfDay(day + 1) > beforeUs) continue;
-          if (table === 'activity_activities') await this.#raiseFloor(client, day);
-          await client.query(`DROP TABLE ${partitionName(table, day)}`);
-        }
+      await this.#drop(client, (day) => startOfDay(day + 1) <= beforeUs);
+      for (const table of ['activity_remembered', 'activity_volumes']) {
+        await client.query(`DELETE FROM ${table} WHERE day < $1`, [dayOf(beforeUs)]);
       }
-      await client.query('DELETE FROM activity_remembered WHERE day < $1', [dayOf(beforeUs)]);
+      while ((await size(client)) > bytesMax) {
+        const all = [...(await days(client, 'activity_events')), ...(await days(client, 'activity_activities'))];
+        const oldest = Math.min(...all);
+        if (oldest >= dayOf(nowUs)) return false;
+        await this.#drop(client, (day) => day === oldest);
+      }
+      return true;
     });
+  }
+
+  async #drop(client: PoolClient, isDropped: (day: number) => boolean): Promise<void> {
+    for (const table of ['activity_events', 'activity_activities'] as const) {
+      for (const day of (await days(client, table)).filter(isDropped)) {
+        if (table === 'activity_activities') await this.#raiseFloor(client, day);
+        await client.query(`DROP TABLE ${partitionName(table, day)}`);
+      }
+    }
   }
 
   async #raiseFloor(client: PoolClient, day: number): Promise<void> {
@@ -100,8 +119,22 @@ export class PostgresWriter {
 }
 
 /** Returns the events that were not stored before. */
-async function insertEvents(client: PoolClient, events: readonly NewEvent[], sequence: number): Promise<NewEvent[]> {
-  const rows = events.map(({ row }) => row);
+async function insertEvents(
+  client: PoolClient,
+  all: readonly NewEvent[],
+  sequence: number,
+  volumes: DayVolumes,
+): Promise<NewEvent[]> {
+  const events: NewEvent[] = [];
+  const rows: EventRow[] = [];
+  for (const event of all) {
+    const form = volumes.next(event.row.plane);
+    if (form === 'None') continue;
+    const row = form === 'Whole' ? event.row : { ...event.row, text: event.withoutObjects() };
+    volumes.add(row.plane, row.text);
+    rows.push(row);
+    events.push(event);
+  }
   const { rows: inserted } = await client.query<{ sequence: string }>(
     `INSERT INTO activity_events (${eventColumns}) SELECT * FROM unnest(
        $1::bigint[], $2::text[], $3::bigint[], $4::bytea[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
@@ -126,7 +159,30 @@ async function insertEvents(client: PoolClient, events: readonly NewEvent[], seq
     ],
   );
   const added = new Set(inserted.map((one) => Number(one.sequence) - sequence - 1));
+  for (const [at, { plane, text }] of rows.entries()) if (!added.has(at)) volumes.remove(plane, text);
   return events.filter((_, at) => added.has(at));
+}
+
+async function volumesOf(client: PoolClient, events: readonly NewEvent[], day: number): Promise<Map<string, Volume>> {
+  const planes = [...new Set(events.map(({ row }) => row.plane))];
+  const { rows } = await client.query<{ plane: string; bytes: string; dropped: string }>(
+    'SELECT plane, bytes, dropped FROM activity_volumes WHERE day = $1 AND plane = ANY($2)',
+    [day, planes],
+  );
+  return new Map(rows.map((row) => [row.plane, { bytes: Number(row.bytes), dropped: Number(row.dropped) }]));
+}
+
+async function setVolumes(client: PoolClient, volumes: ReadonlyMap<string, Volume>, day: number): Promise<void> {
+  await client.query(
+    `INSERT INTO activity_volumes SELECT $1::int, * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
+     ON CONFLICT (day, plane) DO UPDATE SET bytes = excluded.bytes, dropped = excluded.dropped`,
+    [
+      day,
+      [...volumes.keys()],
+      Array.from(volumes.values(), ({ bytes }) => bytes),
+      Array.from(volumes.values(), ({ dropped }) => dropped),
+    ],
+  );
 }
 
 interface Rendered {
@@ -164,6 +220,11 @@ async function recall(client: PoolClient, plane: string, object: string): Promis
 async function days(client: PoolClient, table: Partitioned): Promise<number[]> {
   const { rows } = await client.query<{ name: string }>(partitionQuery, [table]);
   return rows.map(({ name }) => Number(name.slice(table.length + 1)));
+}
+
+async function size(client: PoolClient): Promise<number> {
+  const { rows } = await client.query<{ bytes: string }>(sizeQuery);
+  return Number(rows[0]!.bytes);
 }
 
 async function number(client: PoolClient, name: string): Promise<number> {

@@ -17,7 +17,7 @@ import type {
   StoredActivity,
   VisiblePlanes,
 } from '../contract.ts';
-import { mergedNewestFirst } from '../merge.ts';
+import { mergedNewestFirst, shareOf } from '../merge.ts';
 import { activitiesTable, columnNames, eventsTable, partitionDays } from './schema.ts';
 
 const chunkRows = 5_000;
@@ -45,8 +45,9 @@ export class SqliteReader {
       return mergedNewestFirst([await this.#span({ plane: undefined, startUs, endUs }, query)], query.limit);
     }
     const pages: EventPage[] = [];
+    const own = shareOf(query, planes.length);
     for (const { name, sinceUs } of planes) {
-      pages.push(await this.#span({ plane: name, startUs: Math.max(startUs, sinceUs), endUs }, query));
+      pages.push(await this.#span({ plane: name, startUs: Math.max(startUs, sinceUs), endUs }, own));
     }
     return mergedNewestFirst(pages, query.limit);
   }
@@ -107,15 +108,19 @@ export class SqliteReader {
     const events: FoundEvent[] = [];
     let after = query.after;
     let examined = 0;
+    let bytes = 0;
     const first = dayOf(span.startUs);
     const last = dayOf(Math.min(span.endUs - 1, after?.timeUs ?? span.endUs));
     const days = partitionDays(this.#database, 'events').filter((day) => day >= first && day <= last);
     for (const day of days.reverse()) {
       while (events.length < query.limit) {
         if (examined >= query.scanMax) return { events, next: after };
-        const chunk = this.#chunk({ day, span, after, filter: query.filter, limit: query.limit - events.length });
+        const [limit, bytesMax] = [query.limit - events.length, query.bytesMax - bytes];
+        const chunk = this.#chunk({ day, span, after, filter: query.filter, limit, bytesMax });
         if (!chunk) break;
         events.push(...chunk.events);
+        bytes += chunk.bytes;
+        if (bytes >= query.bytesMax) return { events, next: events.at(-1) };
         after = chunk.last;
         examined += chunk.examined;
         await new Promise(setImmediate);
@@ -127,7 +132,7 @@ export class SqliteReader {
   }
 
   /** Examines the next rows of a partition; undefined: the partition has none. */
-  #chunk({ day, span, after, filter, limit }: ChunkOptions): Chunk | undefined {
+  #chunk({ day, span, after, filter, limit, bytesMax }: ChunkOptions): Chunk | undefined {
     const table = eventsTable(day);
     const where = whereOf(span, after);
     return this.#snapshot(() => {
@@ -141,16 +146,23 @@ export class SqliteReader {
       const bounded = boundary ? ' AND (time_us, sequence) >= (?, ?)' : '';
       if (boundary) parameters.push(boundary.timeUs, boundary.sequence);
       const condition = filter ? ` AND ${filterText(filter, dialect(parameters))}` : '';
-      const found = this.#database
-        .prepare(
-          `SELECT * FROM ${table} WHERE ${where.text}${bounded}${condition} ORDER BY time_us DESC, sequence DESC LIMIT ?`,
-        )
-        .all(...parameters, limit) as Row[];
-      const events = found.map(eventOf);
-      const isCut = events.length === limit;
+      const statement = this.#database.prepare(
+        `SELECT * FROM ${table} WHERE ${where.text}${bounded}${condition} ORDER BY time_us DESC, sequence DESC LIMIT ?`,
+      );
+      const events: FoundEvent[] = [];
+      let bytes = 0;
+      // Row by row: the texts of all rows may be too large for the memory.
+      for (const row of statement.iterate(...parameters, limit)) {
+        const event = eventOf(row as Row);
+        events.push(event);
+        bytes += event.text.length;
+        if (bytes >= bytesMax) break;
+      }
+      const isCut = events.length === limit || bytes >= bytesMax;
       const last = isCut ? events.at(-1) : boundary;
-      if (!last) return events.length === 0 ? undefined : { events, last: events.at(-1)!, examined: rows, isEnd: true };
-      return { events, last, examined: rows, isEnd: false };
+      const examined = { events, bytes, examined: rows };
+      if (!last) return events.length === 0 ? undefined : { ...examined, last: events.at(-1)!, isEnd: true };
+      return { ...examined, last, isEnd: false };
     });
   }
 
@@ -174,10 +186,13 @@ interface ChunkOptions {
   readonly after: EventPosition | undefined;
   readonly filter: SqlFilter | undefined;
   readonly limit: number;
+  readonly bytesMax: number;
 }
 
 interface Chunk {
   readonly events: readonly FoundEvent[];
+  /** Size of the texts. */
+  readonly bytes: number;
   /** Position of the last examined row. */
   readonly last: EventPosition;
   readonly examined: number;

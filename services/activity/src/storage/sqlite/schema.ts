@@ -6,6 +6,7 @@
  *     seen_20410       digests of these events
  *     activities_20410 activities that were committed on that day
  *     remembered       values of objects, for summaries of their next change
+ *     volumes          bytes that control planes stored on a day
  *     dropped_N        a partition that is being deleted
  */
 
@@ -33,7 +34,10 @@ export function configureWriter(database: DatabaseSync): void {
     CREATE TABLE IF NOT EXISTS remembered (
       plane TEXT, object TEXT, day INTEGER, "values" TEXT, PRIMARY KEY (plane, object)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS remembered_by_day ON remembered (day)`);
+    CREATE INDEX IF NOT EXISTS remembered_by_day ON remembered (day);
+    CREATE TABLE IF NOT EXISTS volumes (
+      day INTEGER, plane TEXT, bytes INTEGER, dropped INTEGER, PRIMARY KEY (day, plane)
+    ) STRICT, WITHOUT ROWID`);
 }
 
 export function configureReader(database: DatabaseSync): void {

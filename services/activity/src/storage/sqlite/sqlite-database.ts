@@ -17,8 +17,8 @@ export async function openSqlite(path: string): Promise<EventDatabase> {
     return {
       ...readsOf(reader),
       // Writes and reads of one connection must not overlap: each is one synchronous step.
-      append: (events, nowUs) => attempt(() => writer.append(events, nowUs)),
-      retain: (beforeUs) => writer.retain(beforeUs),
+      append: (...all) => attempt(() => writer.append(...all)),
+      retain: (options) => writer.retain(options),
       close: () => attempt(() => database.close()),
     };
   } catch (error) {

@@ -3,7 +3,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EventRow } from '../../events/event.ts';
 import { dayOf, startOfDay } from '../contract.ts';
-import type { ActivityDraft, Appended, NewEvent } from '../contract.ts';
+import type { ActivityDraft, Appended, NewEvent, RetainOptions } from '../contract.ts';
+import { DayVolumes, defaultVolumeLimits } from '../volume.ts';
+import type { Volume, VolumeLimits } from '../volume.ts';
 import {
   activitiesTable,
   configureWriter,
@@ -29,6 +31,8 @@ export class SqliteWriter {
   #insertActivity: StatementSync | undefined;
   readonly #recall: StatementSync;
   readonly #remember: StatementSync;
+  readonly #volume: StatementSync;
+  readonly #setVolume: StatementSync;
   readonly #setMeta: StatementSync;
   readonly #meta: StatementSync;
 
@@ -37,41 +41,80 @@ export class SqliteWriter {
     configureWriter(database);
     this.#recall = database.prepare('SELECT "values" FROM remembered WHERE plane = ? AND object = ?');
     this.#remember = database.prepare('REPLACE INTO remembered VALUES (?, ?, ?, ?)');
+    this.#volume = database.prepare('SELECT bytes, dropped FROM volumes WHERE day = ? AND plane = ?');
+    this.#setVolume = database.prepare('REPLACE INTO volumes VALUES (?, ?, ?, ?)');
     this.#setMeta = database.prepare('UPDATE meta SET value = ? WHERE name = ?');
     this.#meta = database.prepare('SELECT value FROM meta WHERE name = ?');
   }
 
-  append(events: readonly NewEvent[], nowUs: number): Appended {
+  append(events: readonly NewEvent[], nowUs: number, limits: VolumeLimits = defaultVolumeLimits): Appended {
     return this.#transaction(() => {
+      const volumes = new DayVolumes(limits, this.#volumesOf(events, dayOf(nowUs)));
       let sequence = this.#number('sequence');
       let version = this.#number('version');
       const [firstSequence, firstVersion] = [sequence, version];
       const changed = new Set<string>();
-      for (const { row, draft } of events) {
+      for (const { row, draft, withoutObjects } of events) {
+        const form = volumes.next(row.plane);
+        if (form === 'None') continue;
         const partition = this.#eventPartition(dayOf(row.timeUs));
         if (partition.see.run(row.digest).changes === 0) continue;
-        insertEvent(partition.insert, ++sequence, row);
+        const stored = form === 'Whole' ? row : { ...row, text: withoutObjects() };
+        insertEvent(partition.insert, ++sequence, stored);
+        volumes.add(row.plane, stored.text);
         const text = draft && this.#activityText(row, draft, nowUs);
         if (text === undefined) continue;
         this.#activityInsert(dayOf(nowUs)).run(++version, row.plane, row.timeUs, text);
+        volumes.add(row.plane, text);
         changed.add(row.plane);
+      }
+      for (const [plane, { bytes, dropped }] of volumes.changed) {
+        this.#setVolume.run(dayOf(nowUs), plane, bytes, dropped);
       }
       if (sequence !== firstSequence) this.#setMeta.run(sequence, 'sequence');
       if (version !== firstVersion) this.#setMeta.run(version, 'version');
-      return { added: sequence - firstSequence, version, changedPlanes: [...changed] };
+      const added = sequence - firstSequence;
+      return { added, version, changedPlanes: [...changed], limitedPlanes: volumes.limited };
     });
   }
 
+  #volumesOf(events: readonly NewEvent[], day: number): Map<string, Volume> {
+    const volumes = new Map<string, Volume>();
+    for (const plane of new Set(events.map(({ row }) => row.plane))) {
+      const known = this.#volume.get(day, plane);
+      if (known) volumes.set(plane, { bytes: Number(known['bytes']), dropped: Number(known['dropped']) });
+    }
+    return volumes;
+  }
+
+  async retain({ beforeUs, nowUs, bytesMax }: RetainOptions): Promise<boolean> {
+    await this.#drop((day) => startOfDay(day + 1) <= beforeUs);
+    this.#database.prepare('DELETE FROM remembered WHERE day < ?').run(dayOf(beforeUs));
+    this.#database.prepare('DELETE FROM volumes WHERE day < ?').run(dayOf(beforeUs));
+    while (this.#bytes() > bytesMax) {
+      const days = [...partitionDays(this.#database, 'events'), ...partitionDays(this.#database, 'activities')];
+      const oldest = Math.min(...days);
+      if (oldest >= dayOf(nowUs)) return false;
+      await this.#drop((day) => day === oldest);
+    }
+    return true;
+  }
+
+  /** Returns the size of the used pages: free ones are used again. */
+  #bytes(): number {
+    const pragma = (name: string): number => Number(this.#database.prepare(`PRAGMA ${name}`).get()![name]);
+    return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+  }
+
   /** The partitions disappear for readers at once, and are deleted in small transactions. */
-  async retain(beforeUs: number): Promise<void> {
-    const isOld = (day: number): boolean => startOfDay(day + 1) <= beforeUs;
-    for (const day of partitionDays(this.#database, 'events').filter(isOld)) {
+  async #drop(isDropped: (day: number) => boolean): Promise<void> {
+    for (const day of partitionDays(this.#database, 'events').filter(isDropped)) {
       this.#partitions.delete(day);
       this.#transaction(() => {
         for (const table of [eventsTable(day), seenTable(day)]) this.#setAside(table);
       });
     }
-    for (const day of partitionDays(this.#database, 'activities').filter(isOld)) {
+    for (const day of partitionDays(this.#database, 'activities').filter(isDropped)) {
       if (this.#activityDay === day) this.#activityDay = -1;
       this.#transaction(() => {
         const table = activitiesTable(day);
@@ -80,7 +123,6 @@ export class SqliteWriter {
         this.#setAside(table);
       });
     }
-    this.#database.prepare('DELETE FROM remembered WHERE day < ?').run(dayOf(beforeUs));
     await this.deleteDropped();
   }
 
