@@ -12,6 +12,7 @@ import type { Clock, Logger, Random } from '@hangar/core';
 import { resourceKey } from '../index-store/contract.ts';
 import type { Batches } from './batches.ts';
 import { CustomKinds } from './custom-kinds.ts';
+import type { CustomKindsEvents } from './custom-kinds.ts';
 import { followedKind } from './followed-kind.ts';
 import { KindStream } from './kind-stream.ts';
 
@@ -53,11 +54,12 @@ export class Feed {
 
   constructor(options: FeedOptions) {
     this.#options = options;
-    this.#custom = new CustomKinds({
+    const events: CustomKindsEvents = {
       added: (kind) => this.#follow(kind),
       removed: (kind) => this.#unfollow(kind),
       limited: (cluster) => this.#limited.add(cluster),
-    });
+    };
+    this.#custom = new CustomKinds(events, { ownCluster: options.source.cluster });
   }
 
   /** Resolves when the index has all objects. */
