@@ -14,7 +14,7 @@ export {
   runForTenant,
 } from './activity.ts';
 export { assert, AssertionFailed, unreachable } from './assert.ts';
-export { eachAtOnce } from './at-once.ts';
+export { eachAtOnce, Permits } from './at-once.ts';
 export { backOffMs } from './back-off.ts';
 export type { BackOff } from './back-off.ts';
 export { ChunkReader } from './chunk-reader.ts';

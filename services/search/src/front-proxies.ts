@@ -7,6 +7,7 @@ import { ConfigMap } from '@hangar/client/kinds/core-v1';
 import { hasCode } from '@hangar/core';
 import type { Clock } from '@hangar/core';
 import { pathClient } from '@hangar/runtime/clusters';
+import { frontProxyCaOf } from '@hangar/server/library';
 import type { ProxiedPlane, ProxiedPlanes } from '@hangar/server/library';
 
 const key = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
@@ -40,8 +41,7 @@ export class FrontProxies implements ProxiedPlanes<ProxiedPlane> {
   async #read(name: string): Promise<ProxiedPlane | undefined> {
     try {
       const map = await find(pathClient(this.#client, `/clusters/${name}/control-plane`), ConfigMap, key);
-      const ca: unknown = isObject(map?.data) ? map.data['requestheader-client-ca-file'] : undefined;
-      return typeof ca === 'string' ? { name, frontProxyCa: ca } : undefined;
+      return { name, frontProxyCa: isObject(map?.data) ? frontProxyCaOf(map.data) : '' };
     } catch (error) {
       if (hasCode(error, 'NotFound')) return undefined;
       throw error;

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ConfigMap, Secret } from '@hangar/client/kinds/core-v1';
-import { inside, masters, startFleetSearch, userOf } from './testing/fleet-search.ts';
+import { systemClock } from '@hangar/core';
+import type { Scope } from './authorization/scope.ts';
+import { Searcher } from './search.ts';
+import { inside, masters, platform, startFleetSearch, userOf } from './testing/fleet-search.ts';
 import type { FleetSearch } from './testing/fleet-search.ts';
 
 const map = (name: string, data: Record<string, string> = {}, labels: Record<string, string> = {}) => ({
@@ -115,6 +118,23 @@ describe('a search of a fleet', () => {
       const status = await search.search({ query: 'web kind:ConfigMap', limit: 1 }, userOf('stranger'), scope);
       assert.deepEqual(status, { results: [], generation: search.index.current.id });
     }
+  });
+
+  test('is rejected while its control plane or user has too many running ones, and others are not', async () => {
+    const reviewed = Promise.withResolvers<boolean>();
+    const searcher = new Searcher({ index: search.index, review: () => reviewed.promise, clock: systemClock });
+    const start = (user: string, scope: Scope) => searcher.search({ query: 'web' }, { user: userOf(user), scope });
+    const tooMany = { code: 'TooManyRequests' };
+    const running = Array.from({ length: 8 }, (_, at) => [
+      start(`kim-${at}`, inside('red')),
+      start('kim', platform),
+    ]).flat();
+    await assert.rejects(start('lee', inside('red')), tooMany);
+    await assert.rejects(start('kim', platform), tooMany);
+    running.push(start('kim', inside('blue')), start('lee', platform));
+    reviewed.resolve(true);
+    for (const { results } of await Promise.all(running)) assert.ok(results.length > 0);
+    assert.ok((await start('lee', inside('red'))).results.length > 0);
   });
 
   test('follows changes, deletions and deleted control planes', async () => {

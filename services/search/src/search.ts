@@ -9,7 +9,8 @@
  * continue. The response has no total.
  */
 
-import { StatusError } from '@hangar/api';
+import { tooManyRequests } from '@hangar/api';
+import type { StatusError } from '@hangar/api';
 import type { Clock } from '@hangar/core';
 import type { User } from '@hangar/server/library';
 import { limitDefault, limitMax } from './api/search.ts';
@@ -41,6 +42,8 @@ const timeMaxMs = 2_000;
 const scanTimeMaxMs = 100;
 /** Searches that run at the same time: the thread of the index does one scan at a time. */
 const searchesMax = 64;
+/** Those of one control plane, or of one user of the management plane, so that they leave room for others. */
+const searchesPerCallerMax = 8;
 
 interface Asked {
   readonly user: User;
@@ -50,6 +53,8 @@ interface Asked {
 export class Searcher {
   readonly #options: SearcherOptions;
   #running = 0;
+  /** Running searches by `callerOf`. */
+  readonly #byCaller = new Map<string, number>();
 
   constructor(options: SearcherOptions) {
     this.#options = options;
@@ -57,12 +62,18 @@ export class Searcher {
 
   /** Throws 400 for an invalid query, 410 for a cursor of an earlier generation, and 429 if too many searches are running. */
   async search(spec: SearchSpec, asked: Asked): Promise<SearchStatus> {
-    if (this.#running >= searchesMax) throw tooManySearches();
+    const caller = callerOf(asked);
+    const own = this.#byCaller.get(caller) ?? 0;
+    if (this.#running >= searchesMax || own >= searchesPerCallerMax) throw tooManySearches();
     this.#running++;
+    this.#byCaller.set(caller, own + 1);
     try {
       return await this.#search(spec, asked);
     } finally {
       this.#running--;
+      const left = this.#byCaller.get(caller)! - 1;
+      if (left > 0) this.#byCaller.set(caller, left);
+      else this.#byCaller.delete(caller);
     }
   }
 
@@ -165,6 +176,10 @@ class Page {
   }
 }
 
+/** An administrator of a control plane chooses the names of its users, so they share one limit. */
+const callerOf = ({ user, scope }: Asked): string =>
+  scope.type === 'cluster' ? `cluster ${scope.cluster}` : `user ${user.name}`;
+
 /** Returns undefined if all control planes are searched. */
 function clustersOf({ clusters }: SearchSpec, scope: Scope): readonly string[] | undefined {
   if (scope.type === 'platform') return clusters && clusters.length > 0 ? [...new Set(clusters)] : undefined;
@@ -199,5 +214,4 @@ function resultOf(row: Row, cell: Cell, { words }: Matching): SearchResult {
   };
 }
 
-const tooManySearches = (): StatusError =>
-  new StatusError('TooManyRequests', 'too many searches are running; try again later');
+const tooManySearches = (): StatusError => tooManyRequests('too many searches are running; try again later', 1);

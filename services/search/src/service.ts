@@ -107,13 +107,16 @@ function planeViews(
   return async (request, { open }) => {
     const proven = await proofs.prove(request);
     if (!proven) return undefined;
-    const { name, frontProxyCa } = proven.plane;
-    const key = `${name}\n${frontProxyCa}`;
+    const { authority } = proven;
+    const { name } = proven.plane;
+    const key = `${name}\n${authority.id}`;
     const view =
       views.get(key) ??
       open({
         kinds: kindsOf({ type: 'cluster', cluster: name }),
-        authenticators: [new FrontProxyAuthenticator(clock, { authorities: frontProxyCa, ...frontProxyHeaders })],
+        authenticators: [
+          new FrontProxyAuthenticator(clock, { authorities: authority.certificate, ...frontProxyHeaders }),
+        ],
         authorizers: [authorizedByPlane],
       });
     views.delete(key);

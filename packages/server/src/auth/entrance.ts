@@ -118,7 +118,7 @@ export class Entrance {
       return undefined;
     }
     const beforeMs = authorizesMs || this.#clock.monotonicMs();
-    const judging = this.#guard.judge(user, info);
+    const judging = this.#guard.judgeLimited(user, info);
     if (judging instanceof Promise) {
       return judging.then((judgement) => {
         this.#count(judgement, beforeMs);

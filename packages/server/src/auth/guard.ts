@@ -94,8 +94,19 @@ export class Guard {
     return (await this.judge(user, info)).decision;
   }
 
-  /** Like `decide`, with reasons. Synchronous if all consulted authorizers are. Never rejects: errors are part of the judgement. */
+  /**
+   * Like `decide`, with reasons. A right that is limited to visible objects counts only for the name of one of them. Synchronous if all
+   * consulted authorizers are. Never rejects: errors are part of the judgement.
+   */
   judge(user: User, info: RequestInfo): Judgement | Promise<Judgement> {
+    const judging = this.judgeLimited(user, info);
+    return judging instanceof Promise
+      ? judging.then((judgement) => withoutLimit(judgement, info))
+      : withoutLimit(judging, info);
+  }
+
+  /** Like `judge`, for callers that limit what they do to the `visibility` of the judgement. */
+  judgeLimited(user: User, info: RequestInfo): Judgement | Promise<Judgement> {
     return this.#authorizers.judge(user, info);
   }
 
@@ -103,4 +114,11 @@ export class Guard {
   rulesFor(user: User, namespace: string): Promise<SubjectRules> {
     return this.#authorizers.rulesFor(user, namespace);
   }
+}
+
+function withoutLimit(judgement: Judgement, info: RequestInfo): Judgement {
+  const { decision, reason, visibility } = judgement;
+  if (decision !== 'allow' || !visibility) return judgement;
+  const isVisible = info.isResource && info.name !== '' && visibility.has(info.namespace, info.name);
+  return isVisible ? { decision, reason } : { decision: 'no opinion', reason: '' };
 }

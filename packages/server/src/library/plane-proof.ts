@@ -7,6 +7,8 @@
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '@hangar/core';
 import type { Peer, ServerRequest } from '../http/message.ts';
+import { FrontProxyAuthorities } from './front-proxy-authorities.ts';
+import type { FrontProxyAuthority, ProxiedPlane } from './front-proxy-authorities.ts';
 
 const issuerPattern = /^CN=hangar-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)-front-proxy-ca$/m;
 /** Common name of front-proxy certificates. */
@@ -21,13 +23,6 @@ export const frontProxyHeaders = {
   extraHeaderPrefixes: ['X-Remote-Extra-'],
 };
 
-/** A control plane as the management plane knows it. */
-export interface ProxiedPlane {
-  readonly name: string;
-  /** CAs of the front proxies of the control plane, PEM; empty if it has none. */
-  readonly frontProxyCa: string;
-}
-
 /** Finds a control plane by name; undefined if it does not exist. */
 export interface ProxiedPlanes<Plane extends ProxiedPlane> {
   plane(name: string): Promise<Plane | undefined>;
@@ -35,15 +30,27 @@ export interface ProxiedPlanes<Plane extends ProxiedPlane> {
 
 export interface ProvenPlane<Plane extends ProxiedPlane> {
   readonly plane: Plane;
+  /** The CA of the certificate. */
+  readonly authority: FrontProxyAuthority;
   /** The request with the certificate as verified. */
   readonly request: ServerRequest;
+}
+
+/** The result for a connection, until the CAs of its control plane change. */
+interface Verified {
+  readonly authorities: readonly FrontProxyAuthority[];
+  /** Undefined: none of them issued the certificate. */
+  readonly authority: FrontProxyAuthority | undefined;
+  readonly peer: Peer;
 }
 
 export class PlaneProofs<Plane extends ProxiedPlane> {
   readonly #directory: ProxiedPlanes<Plane>;
   readonly #clock: Clock;
+  readonly #authorities = new FrontProxyAuthorities();
   /** The certificate of a connection does not change. */
   readonly #parsed = new WeakMap<Peer, X509Certificate | null>();
+  readonly #verified = new WeakMap<Peer, Verified>();
 
   constructor(directory: ProxiedPlanes<Plane>, clock: Clock) {
     this.#directory = directory;
@@ -54,10 +61,11 @@ export class PlaneProofs<Plane extends ProxiedPlane> {
   async prove(request: ServerRequest): Promise<ProvenPlane<Plane> | undefined> {
     const certificate = this.#certificateOf(request.peer);
     const name = certificate && issuerPattern.exec(certificate.issuer)?.[1];
-    if (!certificate || name === undefined) return undefined;
+    if (!certificate || name === undefined || !this.#isFrontProxy(certificate)) return undefined;
     const plane = await this.#directory.plane(name);
-    if (!plane || !this.#isOf(certificate, plane)) return undefined;
-    return { plane, request: withCertificate(request, certificate) };
+    if (!plane) return undefined;
+    const { authority, peer } = this.#verify(request.peer, certificate, plane);
+    return authority && { plane, authority, request: withPeer(request, peer) };
   }
 
   #certificateOf(peer: Peer): X509Certificate | undefined {
@@ -69,42 +77,35 @@ export class PlaneProofs<Plane extends ProxiedPlane> {
     return certificate ?? undefined;
   }
 
-  #isOf(certificate: X509Certificate, { name, frontProxyCa }: ProxiedPlane): boolean {
+  #isFrontProxy({ subject, validFrom, validTo }: X509Certificate): boolean {
     const now = this.#clock.now();
-    if (Date.parse(certificate.validFrom) > now || Date.parse(certificate.validTo) <= now) return false;
-    if (!/^CN=front-proxy-client$/m.test(certificate.subject)) return false;
-    return authoritiesOf(frontProxyCa).some(
-      (ca) =>
-        // The CA names its control plane: one that publishes the CA of another gains nothing.
-        ca.subject === `CN=hangar-${name}-front-proxy-ca` &&
-        certificate.checkIssued(ca) &&
-        certificate.verify(ca.publicKey),
-    );
+    return Date.parse(validFrom) <= now && now < Date.parse(validTo) && /^CN=front-proxy-client$/m.test(subject);
+  }
+
+  #verify(peer: Peer, certificate: X509Certificate, plane: ProxiedPlane): Verified {
+    const authorities = this.#authorities.of(plane);
+    const known = this.#verified.get(peer);
+    if (known?.authorities === authorities) return known;
+    const authority = authorities.find((one) => one.issued(certificate));
+    const verified = { authorities, authority, peer: verifiedPeer(peer, certificate) };
+    this.#verified.set(peer, verified);
+    return verified;
   }
 }
 
-function authoritiesOf(pem: string): X509Certificate[] {
-  const all = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return all.flatMap((one) => {
-    try {
-      return [new X509Certificate(one)];
-    } catch {
-      return [];
-    }
-  });
-}
+/** The same for all requests of a connection, so that authenticators verify it once. */
+const verifiedPeer = ({ address }: Peer, certificate: X509Certificate): Peer => ({
+  address,
+  certificate: {
+    commonName: frontProxyName,
+    organizations: [],
+    expiresAt: Date.parse(certificate.validTo),
+    chain: () => [certificate.raw],
+  },
+});
 
-function withCertificate(request: ServerRequest, certificate: X509Certificate): ServerRequest {
+function withPeer(request: ServerRequest, peer: Peer): ServerRequest {
   const { method, target, originalTarget, passing } = request;
-  const peer: Peer = {
-    address: request.peer.address,
-    certificate: {
-      commonName: frontProxyName,
-      organizations: [],
-      expiresAt: Date.parse(certificate.validTo),
-      chain: () => [certificate.raw],
-    },
-  };
   return {
     method,
     target,

@@ -88,9 +88,12 @@ function localErrors({ resourceAttributes, nonResourceAttributes }: AccessSpec, 
 
 export async function reviewAccess({ guard, user }: Call, review: KubeObject): Promise<JsonObject> {
   const spec = specOf(review);
-  const subject = review.kind === 'SelfSubjectAccessReview' ? user : subjectOf(spec);
   const asked = requestOf(spec);
-  const { decision, reason, error } = await guard.judge(subject, asked);
+  // Users who ask about themselves (`kubectl auth can-i`) learn that the server would accept the request, even if its result has only the
+  // objects that they may see. Other servers act on the result of the other reviews, and would not limit theirs.
+  const { decision, reason, error } = await (review.kind === 'SelfSubjectAccessReview'
+    ? guard.judgeLimited(user, asked)
+    : guard.judge(subjectOf(spec), asked));
   const ignored = asked.isResource && asked.selectors ? ignoredSelectors(asked.selectors) : [];
   const evaluationError = [...(error ? [error.message] : []), ...ignored].join('; ');
   const status = {

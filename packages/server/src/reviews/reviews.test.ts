@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { privilegedGroup } from '../auth/authorize.ts';
 import type { Authorizer } from '../auth/authorize.ts';
+import type { Visibility } from '../auth/visibility.ts';
 import { startInProcess } from '../testing/in-process.ts';
 import type { InProcessServer } from '../testing/in-process.ts';
 
@@ -18,10 +19,30 @@ const jane: Authorizer = {
   },
 };
 
+/** Kim may do everything with the objects that are called `seen`. */
+const kim: Authorizer = {
+  authorize(user, info) {
+    if (user.name !== 'kim' || !info.isResource) return 'no opinion';
+    if (info.group.endsWith('authorization.k8s.io')) return 'allow';
+    const visibility: Visibility = {
+      reached: async () => {},
+      keys: () => ['seen'],
+      has: (_namespace, name) => name === 'seen',
+      isVisible: ({ metadata }) => metadata.name === 'seen',
+      changedSince: () => false,
+      onChange: () => () => {},
+    };
+    return { decision: 'allow', reason: 'limited', visibility };
+  },
+};
+
 const start = (): Promise<InProcessServer> =>
   startInProcess({
-    authorizers: [privilegedGroup, jane],
-    tokens: [{ token: 'janes', user: 'jane', uid: '7', groups: ['staff'] }],
+    authorizers: [privilegedGroup, jane, kim],
+    tokens: [
+      { token: 'janes', user: 'jane', uid: '7', groups: ['staff'] },
+      { token: 'kims', user: 'kim', uid: '8', groups: [] },
+    ],
   });
 
 async function ask(server: InProcessServer, path: string, spec: object, token?: string): Promise<Json> {
@@ -96,4 +117,28 @@ test('an answer is no table', async () => {
     headers: { accept },
   });
   assert.equal(answer.status, 406);
+});
+
+test('a right that is limited to visible objects is reported for the names of those only', async () => {
+  await using server = await start();
+  const may = async (path: string, resourceAttributes: object): Promise<boolean> =>
+    (await ask(server, `${authorization}/${path}`, { user: 'kim', resourceAttributes })).status.allowed;
+  for (const [path, namespace] of [
+    ['subjectaccessreviews', ''],
+    ['subjectaccessreviews', 'default'],
+    ['namespaces/default/localsubjectaccessreviews', 'default'],
+  ] as const) {
+    const projects = { group: 'example.com', resource: 'projects', namespace };
+    assert.equal(await may(path, { ...projects, verb: 'list' }), false);
+    assert.equal(await may(path, { ...projects, verb: 'get' }), false);
+    assert.equal(await may(path, { ...projects, verb: 'get', name: 'other' }), false);
+    assert.equal(await may(path, { ...projects, verb: 'get', name: 'seen' }), true);
+  }
+});
+
+test('a user learns that a request would be accepted that is limited to visible objects', async () => {
+  await using server = await start();
+  const spec = { resourceAttributes: { verb: 'list', group: 'example.com', resource: 'projects' } };
+  const { status } = await ask(server, `${authorization}/selfsubjectaccessreviews`, spec, 'kims');
+  assert.deepEqual(status, { allowed: true, reason: 'limited' });
 });

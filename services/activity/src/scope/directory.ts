@@ -6,7 +6,7 @@
 import { isObject } from '@hangar/api';
 import type { JsonObject } from '@hangar/api';
 import type { Clock } from '@hangar/core';
-import { ClusterClient, ClusterError } from '@hangar/server/library';
+import { ClusterClient, ClusterError, frontProxyCaOf } from '@hangar/server/library';
 import type { ClusterAccess } from '@hangar/server/library';
 import { objectOf, stringOf } from '../events/event.ts';
 import type { VisiblePlane } from '../storage/contract.ts';
@@ -71,8 +71,7 @@ export class ManagementDirectory implements PlaneDirectory {
       const tenant = await this.#tenant(name);
       if (!tenant) return undefined;
       const config = await this.#read(`/clusters/${name}/control-plane/${authentication}`);
-      const ca = stringOf(objectOf(config?.['data'])['requestheader-client-ca-file']);
-      return { name, sinceUs: tenant.sinceUs, frontProxyCa: ca };
+      return { name, sinceUs: tenant.sinceUs, frontProxyCa: frontProxyCaOf(objectOf(config?.['data'])) };
     });
   }
 

@@ -64,13 +64,13 @@ export function scopedViews(options: ViewsOptions): Select {
   return async (request, world) => {
     const proven = await proofs.prove(request);
     if (proven) {
-      const { plane } = proven;
+      const { plane, authority } = proven;
       const scope = planeScope(plane);
-      const view = keep(`front-proxy/${scope.id}/${plane.frontProxyCa}`, () =>
+      const view = keep(`front-proxy/${scope.id}/${authority.id}`, () =>
         world.open({
           kinds: kindsOf(scope),
           authenticators: [
-            new FrontProxyAuthenticator(clock, { authorities: plane.frontProxyCa, ...frontProxyHeaders }),
+            new FrontProxyAuthenticator(clock, { authorities: authority.certificate, ...frontProxyHeaders }),
           ],
           authorizers: [authorizedByPlane],
         }),

@@ -7,11 +7,12 @@ import { KindMapper } from '@hangar/client';
 import type { Client, Kind, UnknownObject } from '@hangar/client';
 import { CustomResourceDefinition } from '@hangar/client/kinds/apiextensions-v1';
 import { APIService } from '@hangar/client/kinds/apiregistration-v1';
-import { backOffMs, sleep } from '@hangar/core';
+import { backOffMs, Permits, sleep } from '@hangar/core';
 import type { Clock, Logger, Random } from '@hangar/core';
 import { resourceKey } from '../index-store/contract.ts';
 import type { Batches } from './batches.ts';
 import { CustomKinds } from './custom-kinds.ts';
+import type { CustomKindsEvents } from './custom-kinds.ts';
 import { followedKind } from './followed-kind.ts';
 import { KindStream } from './kind-stream.ts';
 
@@ -37,6 +38,8 @@ export interface FeedOptions {
 /** Resources that change every few seconds and are about other objects. */
 const unindexed = new Set(['events.', 'events.events.k8s.io', 'leases.coordination.k8s.io']);
 const definitions = 'customresourcedefinitions.apiextensions.k8s.io';
+/** Lists at the same time: all resources are listed when an index is built, and each page is in memory. */
+const listsMax = 4;
 const backOff = { baseMs: 500, maxMs: 30_000 };
 
 export class Feed {
@@ -47,17 +50,19 @@ export class Feed {
   readonly #limited = new Set<string>();
   readonly #custom: CustomKinds;
   readonly #stop = new AbortController();
+  readonly #lists = new Permits(listsMax);
   #hasDefinitions = false;
   /** Definitions that the running list returned, as `cluster/name`. */
   #listed: Set<string> | undefined;
 
   constructor(options: FeedOptions) {
     this.#options = options;
-    this.#custom = new CustomKinds({
+    const events: CustomKindsEvents = {
       added: (kind) => this.#follow(kind),
       removed: (kind) => this.#unfollow(kind),
       limited: (cluster) => this.#limited.add(cluster),
-    });
+    };
+    this.#custom = new CustomKinds(events, { ownCluster: options.source.cluster });
   }
 
   /** Resolves when the index has all objects. */
@@ -129,6 +134,7 @@ export class Feed {
       client: source.fleetClient ?? source.client,
       cluster: source.cluster,
       followed,
+      lists: this.#lists,
       // All definitions are needed after a restart.
       revision: isDefinitions ? undefined : progress.get(key),
       ...(isDefinitions

@@ -13,7 +13,7 @@ import type { ApiObject, Client, UnknownObject } from '@hangar/client';
 import { asMetadata } from '@hangar/client';
 import type { JsonObject } from '@hangar/api';
 import { asError, backOffMs, hasCode, sleep } from '@hangar/core';
-import type { Clock, Logger, Random } from '@hangar/core';
+import type { Clock, Logger, Permits, Random } from '@hangar/core';
 import { documentOf } from '../document/document.ts';
 import type { Batches } from './batches.ts';
 import type { FollowedKind } from './followed-kind.ts';
@@ -26,6 +26,8 @@ export interface KindStreamOptions {
   /** Revision to resume from; undefined: a list comes first. */
   readonly revision: string | undefined;
   readonly batches: Batches;
+  /** Limits the lists of all streams that run at the same time. */
+  readonly lists: Permits;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -60,7 +62,7 @@ export class KindStream {
     while (!signal.aborted) {
       const startMs = clock.monotonicMs();
       try {
-        if (this.#revision === undefined) await this.#list(signal);
+        if (this.#revision === undefined) await this.#sync(signal);
         await this.#watch(signal);
         if (clock.monotonicMs() - startMs >= healthyMs) this.#failures = 0;
         else this.#failures++;
@@ -77,8 +79,16 @@ export class KindStream {
     }
   }
 
+  async #sync(signal: AbortSignal): Promise<void> {
+    const { batches, lists, onSynced } = this.#options;
+    await lists.run(() => this.#list(signal), signal);
+    if (signal.aborted) return;
+    await batches.flushed();
+    onSynced();
+  }
+
   async #list(signal: AbortSignal): Promise<void> {
-    const { batches, followed, onList, onSynced } = this.#options;
+    const { batches, followed, onList } = this.#options;
     const { kind, resource } = followed;
     await batches.add({ type: 'listing', resource });
     onList?.();
@@ -95,8 +105,6 @@ export class KindStream {
     if (signal.aborted) return;
     await batches.add({ type: 'listed', resource });
     this.#advance(revision);
-    await batches.flushed();
-    onSynced();
   }
 
   async #watch(signal: AbortSignal): Promise<void> {

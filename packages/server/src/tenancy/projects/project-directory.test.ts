@@ -120,6 +120,16 @@ test('memberships without effect make no member', async () => {
   assert.deepEqual(world.organizationsOf(user('system:admin', 'system:authenticated')), []);
 });
 
+test('a membership in a namespace named like the organization does not replace the membership with its name', async () => {
+  await using world = await World.open();
+  await world.organization('acme');
+  await world.member('kim', { userRef: { name: 'kim' }, roles: [{ name: 'admin' }] });
+  await world.member('kim', { userRef: { name: 'lee' } }, 'acme');
+  assert.deepEqual([world.organizationsOf(kim), world.organizationsOf(user('lee'))], [['acme'], []]);
+  await world.put('organizationmemberships/acme/kim', undefined);
+  assert.deepEqual(world.organizationsOf(kim), ['acme']);
+});
+
 test('a change of a membership is reported with its revision, also of a change of the user', async () => {
   await using world = await World.open();
   await world.organization('acme');

@@ -9,7 +9,16 @@ import type { User } from '../../auth/user.ts';
 import { StoreFollower } from '../../objects/store-follower.ts';
 import type { Tenant } from '../tenant.ts';
 import { SubjectChanges } from './subject-changes.ts';
-import { fieldsOf, membershipOf, organizationOf, projectOf, projectsPrefix, subjectOf } from './stored-objects.ts';
+import {
+  fieldsOf,
+  membershipOf,
+  organizationNamespace,
+  organizationOf,
+  organizationOfNamespace,
+  projectOf,
+  projectsPrefix,
+  subjectOf,
+} from './stored-objects.ts';
 import type { StoredMembership, StoredOrganization, StoredProject, Subject } from './stored-objects.ts';
 
 export interface ProjectDirectoryOptions {
@@ -148,7 +157,10 @@ export class ProjectDirectory {
       ...Array.from(this.#projects.keys(), (name) => `projects/${name}`),
       ...Array.from(this.#organizations, ([organization, { object, memberships }]) => [
         ...(object ? [`organizations/${organization}`] : []),
-        ...Array.from(memberships.keys(), (name) => `organizationmemberships/organization-${organization}/${name}`),
+        ...Array.from(
+          memberships.keys(),
+          (name) => `organizationmemberships/${organizationNamespace(organization)}/${name}`,
+        ),
       ]).flat(),
     ];
     for (const one of known) if (!keys.has(this.#prefix + one)) this.#set(this.#prefix + one, undefined, revision);
@@ -161,7 +173,9 @@ export class ProjectDirectory {
     if (resource === 'projects') return this.#setProject(first, fields && projectOf(fields));
     if (resource === 'organizations') return this.#setOrganization(first, fields && organizationOf(fields), revision);
     if (resource !== 'organizationmemberships' || second === undefined) return;
-    const organization = first.replace(/^organization-/, '');
+    const organization = organizationOfNamespace(first);
+    // Other namespaces have no organization: their memberships have no effect.
+    if (organization === undefined) return;
     this.#setMembership(organization, second, fields && membershipOf(fields), revision);
   }
 
