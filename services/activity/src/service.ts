@@ -37,7 +37,7 @@ export interface ActivityServiceOptions {
 }
 
 export interface ActivityService extends Pick<AggregatedServer, 'port' | 'ca' | 'close'> {
-  /** Resolves when the service cannot go on: it must be closed and started again. */
+  /** Resolves when the service cannot continue: it must be closed and started again. */
   readonly failed: Promise<Error>;
   /** For events of the same process: as the endpoint, without HTTP. */
   readonly backend: Backend;

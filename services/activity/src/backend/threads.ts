@@ -26,7 +26,7 @@ export interface ThreadedBackendOptions {
 
 /**
  * Heaps of the threads. A batch of 32 MiB can be JSON of ten million empty objects, which the writer holds once; queries are bounded by
- * bytes. A thread that needs more exits: the process goes on, and `failed` resolves.
+ * bytes. A thread that needs more exits: the process continues, and `failed` resolves.
  */
 const defaultWriterMemoryMb = 1_024;
 const readerMemoryMb = 256;
@@ -56,7 +56,7 @@ export class ThreadedBackend implements Backend {
   readonly #reader: BackendThread;
 
   readonly isShared: boolean;
-  /** Resolves when a thread has failed: then the backend does not work any more and must be opened again. */
+  /** Resolves when a thread has failed: then the backend no longer works and must be opened again. */
   readonly failed: Promise<Error>;
 
   private constructor(writer: BackendThread, reader: BackendThread, isShared: boolean) {
