@@ -56,7 +56,7 @@ export class ThreadedBackend implements Backend {
   readonly #reader: BackendThread;
 
   readonly isShared: boolean;
-  /** Resolves when a thread has failed: then the backend has failed and must be opened again. */
+  /** Resolves when a thread has failed: then the backend no longer works and must be opened again. */
   readonly failed: Promise<Error>;
 
   private constructor(writer: BackendThread, reader: BackendThread, isShared: boolean) {

@@ -45,7 +45,13 @@ export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value
 /** Returns text that every database can store: without lone surrogates and NUL. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
 
-const column = (value: unknown): string => storable(stringOf(value));
+/** Names of objects and users are shorter. A client can send longer ones, and the text of the event has them. */
+const columnLengthMax = 1_024;
+
+/** Returns the first characters of text, as every database can store them. */
+export const bounded = (text: string, lengthMax = columnLengthMax): string => storable(text.slice(0, lengthMax));
+
+const column = (value: unknown): string => bounded(stringOf(value));
 
 export function columnsOf(event: AuditEvent): EventColumns {
   const reference = objectOf(event['objectRef']);

@@ -1,6 +1,6 @@
 /** Decides which events are activities: successful changes of objects, once per request. */
 
-import { columnsOf, microTime, objectOf, storable, stringOf } from '../events/event.ts';
+import { bounded, columnsOf, microTime, objectOf, stringOf } from '../events/event.ts';
 import type { AuditEvent, EventRow } from '../events/event.ts';
 import type { PolicySet, Subject } from '../policy/policy.ts';
 import type { ActivityDraft } from '../storage/contract.ts';
@@ -16,6 +16,9 @@ const quietGroups = new Set([
   'coordination.k8s.io',
   'events.k8s.io',
 ]);
+
+/** Policies can write values of objects into summaries. */
+const summaryLengthMax = 4_096;
 
 export function isActivity({ stage, verb, code, apiGroup, resource, subresource }: EventRow): boolean {
   if (stage !== 'ResponseComplete' || !changes.has(verb) || code < 200 || code >= 300 || resource === '') return false;
@@ -40,7 +43,9 @@ export function activityDraft(event: AuditEvent, row: EventRow, policies: Policy
     remembered: isGone ? {} : remembered && Object.keys(remembered).length > 0 ? remembered : undefined,
     render(previous) {
       const summary = policies.summary(apiGroup, resource, { ...subject, current: remembered ?? {}, previous });
-      return JSON.stringify(activityOf(event, row, { ...subject, summary: storable(summary), type: actor.type }));
+      return JSON.stringify(
+        activityOf(event, row, { ...subject, summary: bounded(summary, summaryLengthMax), type: actor.type }),
+      );
     },
   };
 }
@@ -50,14 +55,14 @@ function nameIn(event: AuditEvent): string {
   const names = ['responseObject', 'requestObject'].map(
     (field) => objectOf(objectOf(event[field])['metadata'])['name'],
   );
-  return storable(names.map(stringOf).find((name) => name !== '') ?? '');
+  return bounded(names.map(stringOf).find((name) => name !== '') ?? '');
 }
 
 /** Returns the UID of the changed object; empty if the event does not have it. Status names a deleted object in its details. */
 function uidIn(event: AuditEvent): string {
   const response = objectOf(event['responseObject']);
   const uids = [objectOf(response['metadata']), objectOf(response['details']), objectOf(event['objectRef'])];
-  return storable(uids.map(({ uid }) => stringOf(uid)).find((uid) => uid !== '') ?? '');
+  return bounded(uids.map(({ uid }) => stringOf(uid)).find((uid) => uid !== '') ?? '');
 }
 
 /** Expressions may read every field of the reference: absent ones are empty. */
@@ -74,7 +79,7 @@ interface Actor {
 /** An impersonated user is named: that user has the permissions that the request used. */
 function actorOf(event: AuditEvent): Actor {
   const impersonated = stringOf(objectOf(event['impersonatedUser'])['username']);
-  const username = impersonated === '' ? stringOf(objectOf(event['user'])['username']) : impersonated;
+  const username = bounded(impersonated === '' ? stringOf(objectOf(event['user'])['username']) : impersonated);
   const [, namespace, account] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(username) ?? [];
   if (namespace !== undefined) return { name: `ServiceAccount ${namespace}/${account}`, type: 'ServiceAccount' };
   return { name: username || 'an unknown user', type: username.startsWith('system:') ? 'System' : 'User' };
@@ -94,11 +99,11 @@ function activityOf(event: AuditEvent, row: EventRow, { summary, actor, type, ki
   );
   return {
     summary,
-    actor: { type, name: storable(actor) },
+    actor: { type, name: actor },
     verb,
     plane,
     time: microTime(timeUs),
-    resource: { resource, kind: storable(kind), ...Object.fromEntries(more) },
+    resource: { resource, kind: bounded(kind), ...Object.fromEntries(more) },
     origin: { auditID: auditId },
   };
 }
@@ -107,7 +112,7 @@ function columnsOfReference(event: AuditEvent): { readonly apiVersion: string; r
   const reference = objectOf(event['objectRef']);
   const answered = stringOf(objectOf(objectOf(event['responseObject'])['metadata'])['uid']);
   return {
-    apiVersion: storable(stringOf(reference['apiVersion'])),
-    uid: storable(stringOf(reference['uid']) || (columnsOf(event).subresource === '' ? answered : '')),
+    apiVersion: bounded(stringOf(reference['apiVersion'])),
+    uid: bounded(stringOf(reference['uid']) || (columnsOf(event).subresource === '' ? answered : '')),
   };
 }

@@ -20,7 +20,7 @@ export const defaultVolumeLimits: VolumeLimits = { wholeBytesMax: 256 * mib, byt
 /** Columns, index entries and the digest of an event or activity. */
 const rowBytes = 512;
 
-/** Bytes of one control plane on one day. */
+/** Data that a control plane stored on a day. */
 export interface Volume {
   readonly bytes: number;
   /** Number of events that were not stored. */
