@@ -51,7 +51,7 @@ export interface SearchService {
 export async function startSearchService(options: SearchServiceOptions): Promise<SearchService> {
   const { access, cluster, directory, log, clock = systemClock, random = systemRandom } = options;
   await using opened = new CleanupStack();
-  const client = connect(configOf(access), { clock });
+  const client = connect(configOf(access), { clock, answerBytesMax });
   opened.defer(() => client.close());
   const isFleet = cluster === undefined;
   const source = isFleet
@@ -88,6 +88,9 @@ export async function startSearchService(options: SearchServiceOptions): Promise
   const running = opened.move();
   return { port: server.port, ca: server.ca, kinds, index, close: () => running.run() };
 }
+
+/** Pages of lists are smaller if their objects are larger: tenants choose the size of their objects. */
+const answerBytesMax = 32 * 1024 * 1024;
 
 const planePath = (cluster: string): string => `/clusters/${cluster}/control-plane`;
 

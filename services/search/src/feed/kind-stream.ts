@@ -39,6 +39,7 @@ export interface KindStreamOptions {
   readonly onSynced: () => void;
 }
 
+/** Objects of a page. Fewer, if they do not fit in one response of the client. */
 const pageSize = 100;
 const backOff = { baseMs: 200, maxMs: 30_000 };
 /** A longer watch counts as success. */
@@ -89,22 +90,35 @@ export class KindStream {
 
   async #list(signal: AbortSignal): Promise<void> {
     const { batches, followed, onList } = this.#options;
-    const { kind, resource } = followed;
+    const { resource } = followed;
     await batches.add({ type: 'listing', resource });
     onList?.();
     let next: string | undefined;
     let revision = '';
+    let limit = pageSize;
     do {
-      const options = { limit: pageSize, signal, ...(next === undefined ? {} : { continue: next }) };
-      const reader = this.#reader();
-      const page = await reader.list(followed.isMetadataOnly ? asMetadata(kind) : kind, options);
-      revision ||= page.resourceVersion;
-      for (const object of page.items) await this.#put(object);
-      next = page.continue;
+      const found = await this.#page(next, { limit, signal });
+      limit = Math.min(pageSize, found.limit * 2);
+      revision ||= found.page.resourceVersion;
+      for (const object of found.page.items) await this.#put(object);
+      next = found.page.continue;
     } while (next !== undefined && !signal.aborted);
     if (signal.aborted) return;
     await batches.add({ type: 'listed', resource });
     this.#advance(revision);
+  }
+
+  /** Reads a page, again with a lower limit if the response is too large for the client. */
+  async #page(next: string | undefined, { limit, signal }: { limit: number; signal: AbortSignal }) {
+    const { kind, isMetadataOnly } = this.#options.followed;
+    for (; ; limit = Math.ceil(limit / 4)) {
+      const options = { limit, signal, ...(next === undefined ? {} : { continue: next }) };
+      try {
+        return { page: await this.#reader().list(isMetadataOnly ? asMetadata(kind) : kind, options), limit };
+      } catch (error) {
+        if (!hasCode(error, 'MalformedAnswer') || limit === 1) throw error;
+      }
+    }
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
