@@ -11,7 +11,9 @@ const statementTimeoutMs = 30_000;
 
 /** Creates missing tables. Rejects if the database is unreachable. */
 export async function openPostgres(address: string): Promise<EventDatabase> {
-  const { default: pg } = await import('pg');
+  const { default: pg } = await import('pg').catch((cause: unknown) => {
+    throw new Error('PostgreSQL needs the package "pg": install it beside Hangar with "npm install pg"', { cause });
+  });
   const pool = new pg.Pool({
     connectionString: address,
     max: connectionsMax,
