@@ -87,7 +87,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Returns the names of the results; undefined while the API is not available. */
+/** Returns the names of the results; undefined while the API is not available or the index is not complete. */
 async function search(real: RealServer, query: string, as?: string): Promise<string[] | undefined> {
   const { status, body } = await real.request('POST', '/apis/search.miloapis.com/v1alpha1/searches', {
     body: JSON.stringify({
@@ -99,7 +99,8 @@ async function search(real: RealServer, query: string, as?: string): Promise<str
     ...(as === undefined ? {} : { token: as }),
   });
   if (status !== 201) return undefined;
-  const { results } = (JSON.parse(body.toString()) as { status: SearchStatus }).status;
+  const { results, incomplete } = (JSON.parse(body.toString()) as { status: SearchStatus }).status;
+  if (incomplete) return undefined;
   assert.ok(results.every(({ cluster }) => cluster === 'only'));
   return results.map(({ name }) => name).toSorted();
 }
